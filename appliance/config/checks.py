@@ -1,0 +1,209 @@
+"""How the values of a configuration must fit each other, whatever the game."""
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from appliance.config.game import STRIKE, objects, places
+from appliance.config.lines import KeyPath
+from appliance.config.problems import nearest
+from appliance.config.report import Report, View
+from appliance.config.settings import CARROM, Settings
+from appliance.config.structure import LISTS
+
+_NUMBERED_PORT = re.compile(r"/dev/tty(USB|ACM)[0-9]+")
+_WIRED = ("beams", "buttons", "lamps")
+
+
+def check_ids(document: View, report: Report) -> None:
+    """Ids are unique among their kind."""
+    for kind in LISTS:
+        seen: set[str] = set()
+        for each in document.tables(kind):
+            name = each.text("id")
+            if name in seen:
+                report.wrong((*each.path, "id"), f'"{name}" is there twice in [[{kind}]]')
+            elif name is not None:
+                seen.add(name)
+
+
+def check_sources(document: View, report: Report) -> None:
+    """A serial source has a port of its own, the others have none."""
+    ports: dict[str, str] = {}
+    for source in document.tables("sources"):
+        kind, port = source.text("kind"), source.text("port")
+        if kind == "serial" and not source.has("port"):
+            report.wrong(source.path, 'a serial source needs its port: port = "/dev/serial/by-id/…"')
+        if kind in ("gpio", "none"):
+            for key in ("port", "baud"):
+                if source.has(key):
+                    report.wrong((*source.path, key), f'a source of kind "{kind}" has no {key}: leave it out')
+        if kind != "serial" or port is None:
+            continue
+        device = os.path.realpath(port)
+        if device in ports:
+            report.wrong((*source.path, "port"), f'source "{ports[device]}" already uses this port')
+        ports[device] = str(source.text("id"))
+        if _NUMBERED_PORT.fullmatch(port):
+            report.doubtful(
+                (*source.path, "port"),
+                f"{port} can be another device after the next boot: take its name in /dev/serial/by-id",
+            )
+
+
+def check_wires(document: View, report: Report) -> None:
+    """Beams, buttons and lamps hang on wires that exist, one thing on each."""
+    kinds = {source.text("id"): source.text("kind") for source in document.tables("sources")}
+    known = [name for name in kinds if name is not None]
+    taken: dict[tuple[str, int | str], str] = {}
+    for each in (each for kind in _WIRED for each in document.tables(kind)):
+        source = each.text("source")
+        if source is not None and source not in kinds:
+            hint = nearest(source, known) or "; there is no [[sources]] at all"
+            report.wrong((*each.path, "source"), f'there is no source "{source}"{hint}')
+        wire = _wire(each, kinds.get(source), report)
+        if source is None or wire is None:
+            continue
+        place = ("gpio", wire) if kinds.get(source) == "gpio" else (source, wire)
+        me = f'{each.path[-2]} "{each.text("id")}"'
+        if place in taken:
+            key = "pin" if isinstance(wire, str) else "channel"
+            report.wrong((*each.path, key), f"{taken[place]} is already on this {key}: one thing a wire")
+        taken.setdefault(place, me)
+
+
+def _wire(each: View, kind: str | None, report: Report) -> int | str | None:
+    """The channel or pin, having said what is wrong with it."""
+    if kind == "none":
+        report.wrong((*each.path, "source"), 'a source of kind "none" has no wires')
+        return None
+    if kind == "serial" and each.has("pin"):
+        report.wrong((*each.path, "pin"), "a serial source has channels: write channel = 0")
+    elif kind == "serial" and not each.has("channel"):
+        report.wrong(each.path, "needs its channel at the serial source: channel = 0")
+    elif kind == "gpio" and each.has("channel"):
+        report.wrong((*each.path, "channel"), 'a GPIO source has pins: write pin = "GPIO17"')
+    elif kind == "gpio" and not each.has("pin"):
+        report.wrong(each.path, 'needs its pin: pin = "GPIO17"')
+    return each.text("pin") if kind == "gpio" else each.whole("channel")
+
+
+def check_groups(document: View, report: Report) -> None:
+    """Beams of one exclusive group see the same object, so they are at one place."""
+    group_places: dict[str, str] = {}
+    for beam in document.tables("beams"):
+        group, place = beam.text("exclusive"), beam.text("place")
+        if group is None or place is None:
+            continue
+        if group_places.setdefault(group, place) != place:
+            report.wrong(
+                (*beam.path, "exclusive"),
+                f'group "{group}" is at place "{group_places[group]}", this beam at "{place}"',
+            )
+
+
+def check_lamps(document: View, report: Report) -> None:
+    """A turn lamp belongs to a player, the others to nobody."""
+    for lamp in document.tables("lamps"):
+        shows = lamp.text("shows")
+        if shows == "turn" and not lamp.has("player"):
+            report.wrong(lamp.path, "a turn lamp needs its player: player = 1")
+        if shows in ("question", "fault") and lamp.has("player"):
+            report.wrong((*lamp.path, "player"), f"a {shows} lamp belongs to no player: leave this out")
+
+
+def check_debounce(document: View, report: Report) -> None:
+    """A beam that is blocked sooner than it is broken could never see a passage."""
+    for beam in document.tables("beams"):
+        numbers = beam.section("settings")
+        dwell, blocked = numbers.raw.get("min_dwell_ms"), numbers.raw.get("blocked_after_ms")
+        if isinstance(dwell, int | float) and isinstance(blocked, int | float) and dwell >= blocked:
+            report.wrong((*numbers.path, "blocked_after_ms"), f"must be more than min_dwell_ms, {dwell}")
+
+
+def check_files(document: View, base: Path, report: Report) -> None:
+    """The files that the broker's section names are there; secrets are not open to everybody."""
+    mqtt = document.section("mqtt")
+    tls = mqtt.section("tls")
+    for path, file in ((mqtt, "password_file"), (tls, "ca"), (tls, "cert"), (tls, "key")):
+        name = path.text(file)
+        if name and "\0" not in name:
+            _check_file((*path.path, file), base / name, file in ("password_file", "key"), report)
+    if mqtt.has("password_file") and not mqtt.has("username"):
+        report.wrong(mqtt.path, "a password_file needs a username beside it")
+    if tls.has("cert") != tls.has("key"):
+        report.wrong((*mqtt.path, "tls"), "cert and key go together")
+    state_dir = document.section("table").text("state_dir")
+    if (
+        state_dir
+        and "\0" not in state_dir
+        and (base / state_dir).exists()
+        and not (base / state_dir).is_dir()
+    ):
+        report.wrong(("table", "state_dir"), f"{base / state_dir} is not a directory")
+
+
+def _check_file(path: KeyPath, file: Path, secret: bool, report: Report) -> None:
+    try:
+        mode = file.stat().st_mode
+    except OSError as error:
+        report.wrong(path, f"{file} cannot be read: {(error.strerror or str(error)).lower()}")
+        return
+    if stat.S_ISDIR(mode):
+        report.wrong(path, f"{file} is a directory, not a file")
+    elif not os.access(file, os.R_OK):
+        report.wrong(path, f"{file} cannot be read: permission denied")
+    elif secret and mode & stat.S_IROTH:
+        report.doubtful(path, f"{file} can be read by everybody on this machine: chmod o-r {file}")
+
+
+def warn(settings: Settings, report: Report) -> None:
+    """What works but leaves something unseen or unanswered."""
+    table = settings.table
+    pockets = [beam for beam in settings.beams if beam.place != STRIKE]
+    shot_with = objects(table.game)[-1]
+    what = "striker" if table.game in CARROM else "cue ball"
+    if pockets:
+        for place in places(table.game):
+            if all(beam.place != place for beam in pockets):
+                report.doubtful(("beams",), f'no beam at place "{place}": what falls there is not seen')
+        if table.unknown_object != "ask" and all(beam.passes != (shot_with,) for beam in pockets):
+            report.doubtful(
+                ("table", "unknown_object"),
+                f'"{table.unknown_object}" assumes what fell, and no beam tells the {what} apart '
+                f'(passes = ["{shot_with}"]): assumed results can be wrong until somebody corrects them',
+            )
+    if not settings.buttons and settings.web is None:
+        report.doubtful((), "no button and no page: strokes and questions can be answered over MQTT only")
+    closers = ("done", "end_stroke")
+    if table.quiet_time_s == 0 and all(button.action not in closers for button in settings.buttons):
+        report.doubtful(
+            ("table", "quiet_time_s"), "0 and no done button: strokes close by page or request only"
+        )
+
+
+def between_tables(tables: Sequence[tuple[Settings, Report]]) -> None:
+    """Tables of one process share neither id nor state directory nor wires; the later one is told."""
+    taken: dict[tuple[str, str], str] = {}
+    for settings, report in tables:
+        for path, kind, value in _owned(settings):
+            other = taken.setdefault((kind, value), settings.file)
+            if other != settings.file:
+                report.wrong(path, f"{other} already uses this {kind}")
+
+
+def _owned(settings: Settings) -> Iterator[tuple[KeyPath, str, str]]:
+    yield ("table", "id"), "id", settings.table.id
+    yield ("table", "state_dir"), "state directory", os.path.realpath(settings.table.state_dir)
+    gpio = set()
+    for index, source in enumerate(settings.sources):
+        if source.port is not None:
+            yield ("sources", index, "port"), "serial port", os.path.realpath(source.port)
+        if source.kind == "gpio":
+            gpio.add(source.id)
+    for name, wired in (("beams", settings.beams), ("buttons", settings.buttons), ("lamps", settings.lamps)):
+        for index, each in enumerate(wired):
+            if each.source in gpio and each.pin is not None:
+                yield (name, index, "pin"), "pin", each.pin

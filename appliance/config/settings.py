@@ -1,0 +1,259 @@
+"""The settings of one table: typed, frozen, checked value by value.
+
+What one value can be is said here; how values must fit each other (ids, channels, the game) stands in
+`checks.py`. Durations keep the unit of the file in their name and give nanoseconds through a property.
+"""
+
+import re
+import unicodedata
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from appliance.config.problems import Problem
+
+CARROM = ("money_carrom", "club_carrom", "new_carrom")
+Game = Literal["money_carrom", "club_carrom", "new_carrom", "carpetball"]
+
+LOWEST_PIN, HIGHEST_PIN = 0, 27
+_NS_PER_MS = 1_000_000
+_NS_PER_S = 1_000_000_000
+_SLUG = re.compile(r"[a-z0-9-]+")
+_PIN = re.compile(r"GPIO([0-9]{1,2})")
+
+
+def name_fault(name: str) -> str | None:
+    """Why `name` cannot be a player's name, or None: 1 to 40 characters, something to see, no control ones."""
+    if not 1 <= len(name) <= 40:
+        return f"must have 1 to 40 characters, this has {len(name)}"
+    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in name):
+        return "must not contain control characters or line breaks"
+    if not name.strip():
+        return "must not be blank"
+    return None
+
+
+def _name(value: str) -> str:
+    fault = name_fault(value)
+    if fault:
+        raise ValueError(fault)
+    return value
+
+
+def _slug(value: str) -> str:
+    if not _SLUG.fullmatch(value):
+        would_do = re.sub("[^a-z0-9]+", "-", value.lower()).strip("-") or "club-1"
+        raise ValueError(
+            f'must consist of small letters a-z, digits and hyphens, not "{value}"; "{would_do}" would do'
+        )
+    return value
+
+
+def _path(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    if not value or "\0" in value:
+        raise ValueError("must be the name of a file or directory")
+    return Path(value)
+
+
+def _pin(value: str) -> str:
+    match = _PIN.fullmatch(value)
+    if not match or not LOWEST_PIN <= int(match.group(1)) <= HIGHEST_PIN:
+        raise ValueError(f'must be a pin from "GPIO0" to "GPIO27", not "{value}"')
+    return value
+
+
+def _address(value: str) -> str:
+    host, _, port = value.rpartition(":")
+    bare_ipv6 = ":" in host and not (host.startswith("[") and host.endswith("]"))
+    if not host or bare_ipv6 or not (port.isascii() and port.isdigit() and int(port) <= 65_535):
+        raise ValueError(f'must be HOST:PORT such as "127.0.0.1:8080" or "[::1]:8080", not "{value}"')
+    return value
+
+
+def _plain_player(value: Any) -> Any:
+    """A plain name is a player whose id is the name."""
+    return {"id": value, "name": value} if isinstance(value, str) else value
+
+
+Slug = Annotated[str, AfterValidator(_slug)]
+Name = Annotated[str, AfterValidator(_name)]
+FilePath = Annotated[Path, BeforeValidator(_path)]
+Address = Annotated[str, AfterValidator(_address)]
+Pin = Annotated[str, AfterValidator(_pin)]
+Channel = Annotated[int, Field(ge=0, le=255)]
+PlayerNumber = Annotated[int, Field(ge=1)]
+Level = Literal["high", "low"]
+
+
+class _Part(BaseModel):
+    """What all parts share: frozen, nothing converted on the sly, no unknown keys, no NaN."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+
+
+class Player(_Part):
+    """Somebody who plays; facts keep the id, the name may change."""
+
+    id: Name
+    name: Name
+
+
+class Table(_Part):
+    """Section `[table]`."""
+
+    id: Slug
+    game: Game
+    players: tuple[Annotated[Player, BeforeValidator(_plain_player)], ...] = (
+        Player(id="Player 1", name="Player 1"),
+        Player(id="Player 2", name="Player 2"),
+    )
+    unknown_object: Literal["ask_then_assume", "ask", "assume"] = "ask_then_assume"
+    quiet_time_s: float = Field(ge=0, le=600)
+    state_dir: FilePath
+
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults(cls, data: Any) -> Any:
+        """The defaults that depend on another key of the section."""
+        if not isinstance(data, dict):
+            return data
+        quiet_time_s = 5.0 if data.get("game") == "carpetball" else 6.0
+        return {"quiet_time_s": quiet_time_s, "state_dir": f"/var/lib/pocketbeam/{data.get('id')}", **data}
+
+    @property
+    def quiet_time_ns(self) -> int:
+        """The quiet time in nanoseconds; 0: strokes close by button or request only."""
+        return round(self.quiet_time_s * _NS_PER_S)
+
+
+class Source(_Part):
+    """One of `[[sources]]`: what yields edges."""
+
+    id: Slug
+    kind: Literal["serial", "gpio", "none"]
+    port: Annotated[str, Field(min_length=1)] | None = None
+    baud: int = Field(default=115_200, ge=1_200, le=4_000_000)
+
+
+class _Wired(_Part):
+    """Something on a wire: `channel` of a serial source, or `pin` of GPIO, whose number then is the channel."""
+
+    id: Slug
+    source: str
+    channel: Channel = 0
+    pin: Pin | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _pin_number(cls, data: Any) -> Any:
+        """Above the source everything speaks of channels."""
+        if isinstance(data, dict) and "channel" not in data and isinstance(data.get("pin"), str):
+            match = _PIN.fullmatch(data["pin"])
+            if match:
+                return {**data, "channel": int(match.group(1))}
+        return data
+
+
+Milliseconds = Annotated[float, Field(gt=0, le=60_000)]
+
+
+class BeamSettings(_Part):
+    """`[beams.settings]`: the debounce numbers in which this beam differs; None is the product's own number.
+
+    min_dwell: a shorter pulse is a glitch. min_clear: clear this long re-arms the beam. merge_gap: pulses
+    closer than this are one passage. blocked_after: broken this long is a fault.
+    """
+
+    min_dwell_ms: Milliseconds | None = None
+    min_clear_ms: Milliseconds | None = None
+    merge_gap_ms: Milliseconds | None = None
+    blocked_after_ms: Milliseconds | None = None
+
+    def overrides_ns(self) -> dict[str, int]:
+        """The numbers given, in nanoseconds: `{"min_dwell_ns": 1500000}`."""
+        given = self.model_dump(exclude_none=True)
+        return {f"{key.removesuffix('_ms')}_ns": round(value * _NS_PER_MS) for key, value in given.items()}
+
+
+class Beam(_Wired):
+    """One of `[[beams]]`; `passes` always holds what it can pass (a strike sensor: nothing)."""
+
+    place: str
+    end: Literal["north", "south"] | None = None
+    passes: tuple[str, ...] = ()
+    exclusive: Slug | None = None
+    blocked_level: Level = "high"
+    settings: BeamSettings = BeamSettings()
+
+
+class Button(_Wired):
+    """One of `[[buttons]]`: a request at the press of a finger; `fields` are the request's."""
+
+    model_config = ConfigDict(extra="allow")
+
+    action: str
+    pressed_level: Level = "low"
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The request's fields that stand beside the action."""
+        return dict(self.model_extra or {})
+
+
+class Lamp(_Wired):
+    """One of `[[lamps]]`."""
+
+    shows: Literal["turn", "question", "fault"]
+    player: PlayerNumber | None = None
+
+
+class Tls(_Part):
+    """`mqtt.tls`: an empty one trusts the system's authorities."""
+
+    ca: FilePath | None = None
+    cert: FilePath | None = None
+    key: FilePath | None = None
+
+
+class Mqtt(_Part):
+    """Section `[mqtt]`: the broker."""
+
+    host: Annotated[str, Field(min_length=1, pattern=r"^[^\s/]+$")] = "127.0.0.1"
+    port: int = Field(default=1883, ge=1, le=65_535)
+    username: Annotated[str, Field(min_length=1)] | None = None
+    password_file: FilePath | None = None
+    tls: Tls | None = None
+
+
+class Web(_Part):
+    """Section `[web]`: where the pages are served; port 0 is any free one."""
+
+    listen: Address = "127.0.0.1:8080"
+
+    @property
+    def host(self) -> str:
+        """The address to listen on."""
+        return self.listen.rpartition(":")[0].strip("[]")
+
+    @property
+    def port(self) -> int:
+        """The port to listen on."""
+        return int(self.listen.rpartition(":")[2])
+
+
+class Settings(_Part):
+    """All the settings of one table, as a file gave them; relative paths are already resolved."""
+
+    table: Table
+    rules: dict[str, Any] = {}
+    sources: tuple[Source, ...] = ()
+    beams: tuple[Beam, ...] = ()
+    buttons: tuple[Button, ...] = ()
+    lamps: tuple[Lamp, ...] = ()
+    mqtt: Mqtt = Mqtt()
+    web: Web | None = None
+    file: str = ""
+    warnings: tuple[Problem, ...] = ()
