@@ -67,7 +67,7 @@ def check_wires(document: View, report: Report) -> None:
         if source is None or wire is None:
             continue
         place = ("gpio", wire) if kinds.get(source) == "gpio" else (source, wire)
-        me = f'{each.path[-2]} "{each.text("id")}"'
+        me = f'{str(each.path[-2]).removesuffix("s")} "{each.text("id")}"'
         if place in taken:
             key = "pin" if isinstance(wire, str) else "channel"
             report.wrong((*each.path, key), f"{taken[place]} is already on this {key}: one thing a wire")
@@ -136,13 +136,10 @@ def check_files(document: View, base: Path, report: Report) -> None:
     if tls.has("cert") != tls.has("key"):
         report.wrong((*mqtt.path, "tls"), "cert and key go together")
     state_dir = document.section("table").text("state_dir")
-    if (
-        state_dir
-        and "\0" not in state_dir
-        and (base / state_dir).exists()
-        and not (base / state_dir).is_dir()
-    ):
-        report.wrong(("table", "state_dir"), f"{base / state_dir} is not a directory")
+    if state_dir and "\0" not in state_dir:
+        directory = base / state_dir
+        if directory.exists() and not directory.is_dir():
+            report.wrong(("table", "state_dir"), f"{directory} is not a directory")
 
 
 def _check_file(path: KeyPath, file: Path, secret: bool, report: Report) -> None:
@@ -178,7 +175,7 @@ def warn(settings: Settings, report: Report) -> None:
     if not settings.buttons and settings.web is None:
         report.doubtful((), "no button and no page: strokes and questions can be answered over MQTT only")
     closers = ("done", "end_stroke")
-    if table.quiet_time_s == 0 and all(button.action not in closers for button in settings.buttons):
+    if pockets and table.quiet_time_s == 0 and all(button.action not in closers for button in settings.buttons):
         report.doubtful(
             ("table", "quiet_time_s"), "0 and no done button: strokes close by page or request only"
         )

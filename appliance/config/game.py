@@ -1,5 +1,6 @@
 """How a table must fit its game: players, places, objects, rule options, and what a button can ask for."""
 
+import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -30,9 +31,10 @@ def objects(game: str) -> tuple[str, ...]:
 
 
 def check_game(document: View, report: Report) -> None:
-    """All checks that need to know the game; none where the game itself is unknown."""
-    game = document.section("table").text("game")
-    if game not in _GAMES:
+    """All checks that need to know the game: of a misspelt one, those of the game that is meant."""
+    written = document.section("table").text("game") or ""
+    game = next(iter(difflib.get_close_matches(written, _GAMES, n=1)), None)
+    if game is None:
         return
     _check_players(game, document.section("table"), report)
     _check_rules(game, document.section("rules"), report)
