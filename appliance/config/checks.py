@@ -174,8 +174,8 @@ def warn(settings: Settings, report: Report) -> None:
             )
     if not settings.buttons and settings.web is None:
         report.doubtful((), "no button and no page: strokes and questions can be answered over MQTT only")
-    closers = ("done", "end_stroke")
-    if pockets and table.quiet_time_s == 0 and all(button.action not in closers for button in settings.buttons):
+    closers = [button for button in settings.buttons if button.action in ("done", "end_stroke")]
+    if pockets and table.quiet_time_s == 0 and not closers:
         report.doubtful(
             ("table", "quiet_time_s"), "0 and no done button: strokes close by page or request only"
         )

@@ -24,7 +24,7 @@ _PIN = re.compile(r"GPIO([0-9]{1,2})")
 
 
 def name_fault(name: str) -> str | None:
-    """Why `name` cannot be a player's name, or None: 1 to 40 characters, something to see, no control ones."""
+    """Why `name` cannot be a player's name, or None: 1 to 40 characters, not blank, no control ones."""
     if not 1 <= len(name) <= 40:
         return f"must have 1 to 40 characters, this has {len(name)}"
     if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in name):
@@ -139,7 +139,7 @@ class Source(_Part):
 
 
 class _Wired(_Part):
-    """Something on a wire: `channel` of a serial source, or `pin` of GPIO, whose number then is the channel."""
+    """Something on a wire: `channel` of a serial source, or `pin` of GPIO, whose number is the channel."""
 
     id: Slug
     source: str
