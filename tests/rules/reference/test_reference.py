@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rules import reference
+from tests.rules.reference.random_games import random_game
 
 FOLDER = Path(__file__).parents[2] / "scenarios"
 SCENARIOS = [
@@ -43,3 +44,47 @@ def test_scenario(scenario: dict[str, Any]) -> None:
     for listed, told in zip(expected, answers, strict=True):
         assert "refused" not in told
         assert stands_in(listed, told["state"]), (listed, told["state"])
+
+
+@pytest.mark.parametrize("game", ["club_carrom", "new_carrom"])
+def test_a_side_that_owes_has_nothing_down_and_an_uncovered_queen_is_with_the_side_on_turn(game: str) -> None:
+    for seed in range(100):
+        for told in reference.play(game, *random_game(game, seed, 40)):
+            state = told["state"]
+            for side in state["sides"].values():
+                assert 0 <= side["pocketed"] <= 9
+                assert side["due"] == 0 or side["pocketed"] == 0
+            if state["queen"]["status"] == "uncovered":
+                assert state["turn"]["side"] == state["queen"]["side"]
+
+
+def test_money_adds_up_to_the_value_of_a_set() -> None:
+    for seed in range(200):
+        setup, observations = random_game("money_carrom", seed, 40)
+        setup.pop("position", None)
+        observations = [observation for observation in observations if observation["type"] != "recount"]
+        white, black, queen = setup.get("options", {}).get("mc.values", [1, 2, 5])
+        for told in reference.play("money_carrom", setup, observations):
+            left = told["state"]["on_board"]
+            scores = sum(player["score"] for player in told["state"]["players"])
+            value = left["white"] * white + left["black"] * black + left["queen"] * queen
+            assert scores + value == 9 * white + 9 * black + queen
+
+
+def test_undo_goes_back_through_everything() -> None:
+    for game in reference.GAMES:
+        for seed in range(50):
+            setup, observations = random_game(game, seed, 40)
+            observations = [observation for observation in observations if observation["type"] != "undo"]
+            forth = reference.play(game, setup, observations)
+            accepted = [told["state"] for told in forth if "refused" not in told]
+            back = reference.play(game, setup, observations + [{"type": "undo"}] * len(accepted))
+            returned = [told["state"] for told in back[len(forth) :]]
+            assert returned == [*reversed(accepted[:-1]), accepted[0]]
+            assert back[-1]["refused"] == {"code": "nothing_to_undo"}
+
+
+def test_the_same_seed_makes_the_same_game() -> None:
+    for game in reference.GAMES:
+        assert random_game(game, 7, 40) == random_game(game, 7, 40)
+        assert random_game(game, 7, 40) != random_game(game, 8, 40)
