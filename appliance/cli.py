@@ -1,0 +1,406 @@
+"""The command line `pocketbeam`.
+
+Each command imports what it needs when it runs, so that `--version` and `score` answer at once. Exit status:
+0 well, 1 something was found wrong, 2 wrong use or bad input, 130 ended by Ctrl-C. Whatever goes wrong is
+said in one sentence on standard error.
+"""
+
+import argparse
+import contextlib
+import difflib
+import logging
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+from appliance import __version__
+
+WELL, FOUND_WRONG, WRONG_USE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
+GAMES = ("money_carrom", "club_carrom", "new_carrom", "carpetball")
+LOG_LEVELS = ("debug", "info", "warning", "error")
+
+
+class _WrongUseError(Exception):
+    """Wrong use or bad input; the text is the sentence."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are sentences, with the nearest valid word."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise `message` as a sentence."""
+        message = re.sub(r"^argument ([^:]+): ", r"\1: ", message)
+        choice = re.search(r"invalid choice: '([^']*)'", message)
+        if choice:
+            where = message.split(": ")[0]
+            valid = re.findall(r"[\w-]+", message.split("choose from", 1)[1])
+            message = f'{where}: "{choice.group(1)}" is not possible{_nearest(choice.group(1), valid)}'
+        message = re.sub(r"^the following arguments are required: ", "missing: ", message)
+        raise _WrongUseError(f"{message} (see {self.prog} --help)")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        options = _parse(arguments)
+        _set_up_logging(options.log_level)
+        status: int = options.run(options)
+        print(end="", flush=True)
+    except _WrongUseError as error:
+        _say(str(error))
+        return WRONG_USE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # whoever read us is gone; the interpreter must not stumble over that once more at its end
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except OSError as error:
+        _say(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        return FOUND_WRONG
+    return status
+
+
+# -- what is said, and where ---------------------------------------------------------------------------
+
+
+def _say(sentence: str) -> None:
+    """One sentence on standard error."""
+    with contextlib.suppress(OSError):
+        print(f"pocketbeam: {sentence}", file=sys.stderr, flush=True)
+
+
+class _Formatter(logging.Formatter):
+    """`warning: the words`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The level in small letters before the message."""
+        return f"{record.levelname.lower()}: {super().format(record)}"
+
+
+class _Once(logging.Filter):
+    """A line said again right after itself is counted, and the count told with the next other line."""
+
+    def __init__(self) -> None:
+        """Nothing has been said yet."""
+        super().__init__()
+        self._last: tuple[int, str] | None = None
+        self._again = 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether to write the line; a record with an exception always is."""
+        line = (record.levelno, record.getMessage())
+        if line == self._last and record.exc_info is None:
+            self._again += 1
+            return False
+        if self._again:
+            record.msg = f"{line[1]} (the line before came {self._again} times more)"
+            record.args = ()
+        self._last, self._again = line, 0
+        return True
+
+
+def _set_up_logging(level: str) -> None:
+    """Our own lines from `level` on; those of libraries only where they warn, or all of them for debug."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Formatter("%(message)s"))
+    handler.addFilter(_Once())
+    own = getattr(logging, level.upper())
+    libraries = own if level == "debug" else max(own, logging.WARNING)
+    logging.basicConfig(level=libraries, handlers=[handler], force=True)
+    for package in ("appliance", "sim"):
+        logging.getLogger(package).setLevel(own)
+
+
+def _nearest(word: str, valid: Sequence[str]) -> str:
+    close = difflib.get_close_matches(word, valid, n=1)
+    return f'; did you mean "{close[0]}"?' if close else f"; it can be {', '.join(valid)}"
+
+
+# -- the arguments -------------------------------------------------------------------------------------
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser, commands = _parsers()
+    word = _command_word(arguments)
+    if word is not None and word not in commands:
+        raise _WrongUseError(f'there is no command "{word}"{_nearest(word, list(commands))}')
+    options, left_over = parser.parse_known_args(arguments)
+    if not hasattr(options, "run"):
+        raise _WrongUseError(f"which command? One of {', '.join(commands)} (see pocketbeam --help)")
+    if left_over:
+        unknown = left_over[0].split("=")[0]
+        if not unknown.startswith("-"):
+            raise _WrongUseError(f'{word} cannot do anything with "{unknown}" (see pocketbeam {word} --help)')
+        valid = sorted(set(re.findall(r"(?<![\w-])--[a-z-]+", commands[str(word)].format_help())))
+        raise _WrongUseError(f"{word} has no option {unknown}{_nearest(unknown, valid)}")
+    return options
+
+
+def _command_word(arguments: Sequence[str]) -> str | None:
+    """The first argument that is neither an option nor the level of `--log-level`."""
+    rest = iter(arguments)
+    for each in rest:
+        if each == "--log-level":
+            next(rest, None)
+        elif not each.startswith("-"):
+            return each
+    return None
+
+
+def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
+    common = _Parser(add_help=False)
+    common.add_argument(
+        "--log-level", choices=LOG_LEVELS, default=argparse.SUPPRESS, help="what to log (default: info)"
+    )
+    parser = _Parser(
+        prog="pocketbeam",
+        description="A scoring appliance for carrom boards and carpetball tables.",
+        parents=[common],
+        allow_abbrev=False,
+    )
+    parser.set_defaults(log_level="info")
+    parser.add_argument("--version", action="version", version=f"pocketbeam {__version__}")
+    places = parser.add_subparsers(metavar="COMMAND", dest="command")
+    commands: dict[str, _Parser] = {}
+
+    def command(name: str, run: Callable[[argparse.Namespace], int], what: str) -> _Parser:
+        commands[name] = places.add_parser(
+            name, help=what, description=what, parents=[common], allow_abbrev=False
+        )
+        commands[name].set_defaults(run=run)
+        return commands[name]
+
+    _demo_arguments(command("demo", _demo, "Play on a simulated table, with pages and a broker of its own."))
+
+    run = command("run", _run, "Keep the score of real tables.")
+    run.add_argument("--config", action="append", required=True, metavar="FILE", help="one a table")
+
+    status = command("status", _status, "Say what a table's journal holds: the match, the score, its health.")
+    status.add_argument("--state-dir", required=True, type=Path, metavar="DIR")
+
+    score = command("score", _score, "Rule on observations, one JSON object a line.")
+    score.add_argument("game", metavar="GAME", choices=GAMES, help=", ".join(GAMES))
+    score.add_argument("file", metavar="FILE", nargs="?", default="-", help="default: standard input")
+
+    check = command("check-config", _check_config, "Say everything that is wrong in configurations, at once.")
+    check.add_argument("files", metavar="FILE", nargs="*")
+    check.add_argument("--config", action="append", default=[], metavar="FILE", help="the same as FILE")
+
+    send = command("send", _send, "Send one request to a table and print its answer.")
+    send.add_argument("--broker", required=True, type=_host_and_port, metavar="HOST:PORT")
+    send.add_argument("--table", required=True, metavar="ID")
+    send.add_argument("request", metavar="COMMAND", help="such as undo, end_stroke, new_match, pause")
+    send.add_argument("fields", metavar="KEY=VALUE", nargs="*", type=_field, help="JSON or plain text")
+
+    export = command("export", _export, "Write what a table keeps as text.")
+    export.add_argument(
+        "--observations", action="store_true", required=True, help="a match, as score reads it"
+    )
+    export.add_argument("--state-dir", required=True, type=Path, metavar="DIR")
+    export.add_argument("--match", metavar="ID", help="default: the latest")
+
+    replay = command("replay", _replay, "Run recorded edges through the appliance and print its events.")
+    replay.add_argument("file", metavar="FILE", help="a recording; - is standard input")
+
+    command("schema", _schema, "Print the JSON Schemas of everything that is published.")
+    return parser, commands
+
+
+def _demo_arguments(demo: _Parser) -> None:
+    demo.add_argument("--game", choices=GAMES, default="club_carrom", metavar="GAME", help=", ".join(GAMES))
+    demo.add_argument("--players", type=_names, metavar='"Asha,Ben"', help="names, in order of play")
+    demo.add_argument("--seed", type=_whole, metavar="N", help="the same seed plays the same match")
+    demo.add_argument("--speed", type=_speed, default=1.0, metavar="X", help="times real time, or max")
+    demo.add_argument("--once", action="store_true", help="end after one match and print the final score")
+    demo.add_argument("--mqtt-port", type=_port, metavar="PORT", help="of the demo's broker; 0: any free one")
+    demo.add_argument("--http-port", type=_port, metavar="PORT", help="of the pages; 0: any free one")
+    demo.add_argument("--state-dir", type=Path, metavar="DIR", help="default: a temporary one")
+    demo.add_argument("--truth", type=Path, metavar="FILE", help="write what the players really did")
+    demo.add_argument("--broker", type=_host_and_port, metavar="HOST:PORT", help="instead of the demo's own")
+
+
+def _host_and_port(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not (colon and host and port.isascii() and port.isdigit() and 1 <= int(port) <= 65_535):
+        raise argparse.ArgumentTypeError(f'"{text}" is not HOST:PORT such as 127.0.0.1:1883')
+    return host, int(port)
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) <= 65_535):
+        raise argparse.ArgumentTypeError(f'"{text}" is not a port from 0 to 65535')
+    return int(text)
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f'"{text}" is not a whole number') from None
+
+
+def _speed(text: str) -> float | None:
+    """A factor, or None for max."""
+    if text == "max":
+        return None
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not 0 < speed <= 1_000_000:
+        raise argparse.ArgumentTypeError(f'"{text}" is neither a number above 0 nor max')
+    return speed
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if not 1 <= len(name) <= 40 or not name.isprintable():
+            raise argparse.ArgumentTypeError(f'"{name}" is no name of 1 to 40 characters')
+    if len(set(names)) != len(names):
+        raise argparse.ArgumentTypeError("each player needs a name of their own")
+    return names
+
+
+def _field(text: str) -> tuple[str, Any]:
+    """`player=1`, `object=white`, `names=["Asha","Ben"]`: JSON where it is JSON, else plain text."""
+    import json
+
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise argparse.ArgumentTypeError(f'"{text}" is not key=value')
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value
+
+
+# -- the commands --------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _input(name: str) -> Iterator[IO[bytes]]:
+    """A file to read by lines of bytes; `-` is standard input."""
+    if name == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        file = Path(name).open("rb")  # noqa: SIM115  # closed below; only the opening is bad input
+    except OSError as error:
+        raise _WrongUseError(f"{name} cannot be read: {(error.strerror or str(error)).lower()}") from None
+    with file:
+        yield file
+
+
+def _score(options: argparse.Namespace) -> int:
+    from appliance.score import score
+
+    with _input(options.file) as lines:
+        return score(options.game, lines, sys.stdout, sys.stderr)
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from appliance.replay import replay
+
+    with _input(options.file) as lines:
+        return replay(lines, sys.stdout, sys.stderr)
+
+
+def _schema(_options: argparse.Namespace) -> int:
+    from appliance.mqtt.schema import main_text
+
+    print(main_text())
+    return WELL
+
+
+def _run(options: argparse.Namespace) -> int:
+    from appliance.config import ConfigurationError, load_all
+
+    try:
+        tables = load_all(options.config)
+    except ConfigurationError as error:
+        for problem in error.problems:
+            _say(str(problem))
+        return WRONG_USE
+    log = logging.getLogger("appliance.config")
+    for warning in (warning for table in tables for warning in table.warnings):
+        log.warning("%s", warning)
+    from appliance import daemon
+
+    return daemon.run(list(tables))
+
+
+def _check_config(options: argparse.Namespace) -> int:
+    from appliance.config import ConfigurationError, load_all
+
+    files = [*options.files, *options.config]
+    if not files:
+        raise _WrongUseError("check-config needs the name of at least one configuration file")
+    try:
+        tables = load_all(files)
+    except ConfigurationError as error:
+        for problem in error.problems:
+            _say(str(problem))
+        return WRONG_USE
+    for table in tables:
+        for warning in table.warnings:
+            print(f"warning: {warning}")
+        print(f'{table.file}: table "{table.table.id}" is well')
+    return WELL
+
+
+def _status(options: argparse.Namespace) -> int:
+    from appliance.status import status_text
+
+    print(status_text(_directory(options.state_dir)))
+    return WELL
+
+
+def _export(options: argparse.Namespace) -> int:
+    from appliance.export import export_observations
+
+    return export_observations(_directory(options.state_dir), options.match, sys.stdout)
+
+
+def _directory(path: Path) -> Path:
+    if not path.is_dir():
+        raise _WrongUseError(f"there is no directory {path}")
+    return path
+
+
+def _send(options: argparse.Namespace) -> int:
+    import asyncio
+    import json
+
+    from appliance.mqtt import requester
+
+    host, port = options.broker
+    answer = asyncio.run(requester.send(host, port, options.table, options.request, dict(options.fields)))
+    print(json.dumps(answer, ensure_ascii=False))
+    return WELL if answer.get("ok") else FOUND_WRONG
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from sim import demo
+
+    return demo.main(
+        demo.DemoOptions(
+            game=options.game,
+            players=options.players,
+            seed=options.seed,
+            speed=options.speed,
+            once=options.once,
+            mqtt_port=options.mqtt_port,
+            http_port=options.http_port,
+            state_dir=options.state_dir,
+            truth=options.truth,
+            broker=options.broker,
+        )
+    )
