@@ -1,0 +1,107 @@
+// The view model as elements. Every word that came from outside is set as text, never as markup.
+
+function element(tag, className, ...children) {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  made.append(...children);
+  return made;
+}
+
+function name(part) {
+  const made = element("bdi", "name", part.name);
+  made.title = part.name;
+  return made;
+}
+
+const text = (parts) => parts.map((part) => (typeof part === "string" ? part : name(part)));
+
+function discs({ object, count, of }) {
+  const row = element("span", "discs");
+  row.setAttribute("aria-hidden", "true");
+  for (let index = 0; index < of; index++) {
+    row.append(element("span", `disc ${index < count ? `object-${object}` : "gone"}`));
+  }
+  return row;
+}
+
+function left(pieces) {
+  const number = element("b", "count", String(pieces.count));
+  const made = element("p", "left", discs(pieces), element("span", "left-words", number, ` ${pieces.word}`));
+  made.dataset.object = pieces.object;
+  return made;
+}
+
+function panel(model) {
+  const id = `names-${model.key}`;
+  const made = element("section", "panel");
+  made.dataset.key = model.key;
+  if (model.tag) made.dataset.tag = model.tag.kind;
+  made.setAttribute("aria-labelledby", id);
+  const names = element("h2", "names", ...model.names.map(name));
+  names.id = id;
+  const score = element("p", "score", element("span", "digits", model.score), element("span", "score-word", model.scoreWord));
+  made.append(
+    element("p", "tag", ...(model.tag ? text(model.tag.parts) : [])),
+    names,
+    score,
+    element("div", "foot", ...(model.left ? [left(model.left)] : []), ...model.notes.map((note) => element("p", "note", note))),
+  );
+  return made;
+}
+
+function chip(thing) {
+  const certainty = thing.provisional ? "not sure yet" : thing.assumed ? "assumed" : "";
+  const made = element("span", "chip", element("span", `disc object-${thing.object}`), element("span", "", thing.word));
+  if (thing.place) made.append(element("span", "place", thing.place));
+  if (certainty) {
+    made.classList.add("unsure");
+    made.append(element("span", "certainty", certainty));
+  }
+  return made;
+}
+
+function line(model) {
+  const made = element("p", "line", element("span", "words", ...text(model.parts)));
+  made.dataset.kind = model.kind;
+  if (model.detail?.length) made.append(element("span", "detail", ...text(model.detail)));
+  if (model.chips?.length) made.append(element("span", "chips", ...model.chips.map(chip)));
+  return made;
+}
+
+const byId = (id) => document.getElementById(id);
+
+function say(id, said) {
+  if (byId(id).textContent !== said) byId(id).textContent = said;
+}
+
+export function drawBoard(model) {
+  document.title = model.title;
+  document.body.dataset.game = model.game;
+  say("heading", model.heading);
+  const board = byId("board");
+  board.dataset.panels = String(model.panels.length);
+  board.replaceChildren(...model.panels.map(panel));
+  if (model.pool.length) board.append(element("section", "pool", ...model.pool.map(left)));
+  byId("lines").replaceChildren(...model.lines.map(line));
+  say("spoken", model.spoken);
+}
+
+export function drawStatus(live, said) {
+  document.body.dataset.live = String(live);
+  say("status", said);
+}
+
+export function drawNews(parts) {
+  byId("news").replaceChildren(...text(parts));
+}
+
+// A page that cannot show a board says why in one sentence, with the tables there are to choose from.
+export function drawChoice(sentence, tables) {
+  const links = tables.map((table) => {
+    const link = element("a", "", table);
+    link.href = `?table=${encodeURIComponent(table)}`;
+    return element("li", "", link);
+  });
+  byId("board").replaceChildren(element("p", "choice", sentence), element("ul", "tables", ...links));
+  byId("lines").replaceChildren();
+}
