@@ -1,0 +1,1 @@
+"""A simulated table: players, an umpire, a device with its microcontroller, and virtual time."""
