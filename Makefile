@@ -5,26 +5,35 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test check format clean
 
+# A simulated table that scores itself, on a page in the browser. Options: make demo ARGS="--game carpetball"
 demo: $(VENV)/.demo
-	$(BIN)/pocketbeam demo
+	@exec $(BIN)/pocketbeam demo $(ARGS)
 
+# Every test, with brokers, processes and a browser.
 test: $(VENV)/.dev
 	@tools/debian-packages
 	@$(BIN)/python tools/check.py
 
+# The quick ones only: no brokers, processes and browsers.
+check: $(VENV)/.dev
+	@$(BIN)/python tools/check.py --quick
+
 format: $(VENV)/.dev
-	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
 
 clean:
 	rm -rf $(VENV)
 
 $(VENV)/bin/python:
-	$(PYTHON) -m venv $(VENV)
+	@tools/virtual-environment $(PYTHON) $(VENV)
 
 $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[demo]'
+	@echo "Installing what the demo needs into $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[demo]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[demo,gpio,dev]'
-	@touch $@
+	@echo "Installing what the tests need into $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[demo,gpio,dev]'
+	@touch $@ $(VENV)/.demo
