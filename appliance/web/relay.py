@@ -143,10 +143,10 @@ class Relay:
             async with asyncio.timeout(CLOSE_TIMEOUT_S):
                 self._say_close(code, reason)
                 await self._writer.drain()
-                while self._protocol.state is not State.CLOSED and not self._reader.at_eof():
+                while self._protocol.close_rcvd is None:
                     data = await self._reader.read(CHUNK_BYTES)
                     if not data:
-                        break
+                        return
                     self._protocol.receive_data(data)
                     self._protocol.events_received()
                     self._write_out()

@@ -25,8 +25,8 @@ function discs({ object, count, of }) {
 }
 
 function left(pieces) {
-  const number = element("b", "count", String(pieces.count));
-  const made = element("p", "left", discs(pieces), element("span", "left-words", number, ` ${pieces.word}`));
+  const said = pieces.counted ? [element("b", "count", String(pieces.count)), ` ${pieces.word}`] : [pieces.word];
+  const made = element("p", "left", discs(pieces), element("span", "left-words", ...said));
   made.dataset.object = pieces.object;
   return made;
 }
@@ -39,12 +39,15 @@ function panel(model) {
   made.setAttribute("aria-labelledby", id);
   const names = element("h2", "names", ...model.names.map(name));
   names.id = id;
+  made.dataset.names = String(model.names.length);
   const score = element("p", "score", element("span", "digits", model.score), element("span", "score-word", model.scoreWord));
+  score.dataset.digits = String(Math.min(model.score.length, 4));
   made.append(
     element("p", "tag", ...(model.tag ? text(model.tag.parts) : [])),
     names,
     score,
-    element("div", "foot", ...(model.left ? [left(model.left)] : []), ...model.notes.map((note) => element("p", "note", note))),
+    model.left ? left(model.left) : element("p", "left"),
+    element("p", "notes", ...model.notes.map((note) => element("span", "note", note))),
   );
   return made;
 }
@@ -81,6 +84,7 @@ export function drawBoard(model) {
   const board = byId("board");
   board.dataset.panels = String(model.panels.length);
   board.replaceChildren(...model.panels.map(panel));
+  board.toggleAttribute("data-pool", model.pool.length > 0);
   if (model.pool.length) board.append(element("section", "pool", ...model.pool.map(left)));
   byId("lines").replaceChildren(...model.lines.map(line));
   say("spoken", model.spoken);

@@ -19,8 +19,10 @@ export const plain = (parts) => parts.map((part) => (typeof part === "string" ? 
 const words = (value) => String(value).replaceAll("_", " ");
 const objectWord = (object) => OBJECTS[object] ?? words(object);
 const inWords = (count) => NUMBERS[count] ?? String(count);
-const pieces = (count) => (count === 1 ? "piece" : "pieces");
 const list = (value) => (Array.isArray(value) ? value : []);
+
+// A name on one line, without the marks that turn the writing direction of what follows.
+const tidy = (name) => String(name ?? "").replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").replace(/[\u202a-\u202e\u2066-\u2069]/g, "").trim();
 
 // "white, queen or striker", of strings or of parts
 function either(items) {
@@ -31,7 +33,7 @@ function either(items) {
 }
 
 function naming(doc) {
-  const known = new Map(list(doc.players).map((seat) => [seat.player, String(seat.name ?? "").trim()]));
+  const known = new Map(list(doc.players).map((seat) => [seat.player, tidy(seat.name)]));
   const name = (player) => ({ name: known.get(player) || `Player ${player}` });
   const members = (side) => {
     const odd = side === "A";
@@ -70,7 +72,7 @@ function sidePanels(doc, who) {
         : won
           ? { kind: "won", parts: [rules.match_winner === key ? "won the match" : "won the board"] }
           : null,
-      left: { object: side.colour, count: left, of: 9, word: `${objectWord(side.colour)} left` },
+      left: { object: side.colour, count: left, of: 9, counted: true, word: `${objectWord(side.colour)} left` },
       notes,
     };
   });
@@ -115,8 +117,8 @@ function endPanels(doc, who) {
         : rules.round_winner === end.player
           ? { kind: "won", parts: ["won the round"] }
           : null,
-      left: lining ? null : { object: "ball", count: end.in_play, of: end.in_play, word: `${key} end` },
-      notes: lining ? [`${key} end`] : [],
+      left: { object: "ball", count: end.in_play ?? 0, of: end.in_play ?? 0, counted: false, word: `${key} end` },
+      notes: [],
     };
   });
 }
@@ -226,8 +228,9 @@ function strokeLine(doc, who) {
   if (!stroke) return null;
   const fallen = list(stroke.fallen);
   const jumped = list(stroke.jumped).map(objectWord);
-  const parts = ["This stroke", ...(stroke.player ? [" of ", who.name(stroke.player)] : []), fallen.length ? " so far:" : ": nothing yet"];
-  if (jumped.length) parts.push(` · off the table: ${jumped.join(", ")}`);
+  const parts = ["This stroke", ...(stroke.player ? [" of ", who.name(stroke.player)] : []), " so far:"];
+  if (jumped.length) parts.push(` off the table ${jumped.join(", ")};`);
+  if (!fallen.length) parts.push(" nothing fell");
   const chips = fallen.map((thing) => ({
     object: thing.object ?? "unknown",
     word: thing.object ? objectWord(thing.object) : list(thing.candidates).length ? `${plain(either(thing.candidates.map(objectWord)))}?` : "unknown",
@@ -249,7 +252,6 @@ function lines(doc, who) {
   const rules = doc.rules;
   const pending = list(doc.pending).length;
   const queue = list(rules.queue).map(who.name);
-  const missing = list(rules.players).filter((seat) => seat.missed_turns > 0);
   return [
     doc.paused ? { kind: "paused", parts: ["Paused: nothing scores"] } : null,
     resultLine(doc, who),
@@ -259,7 +261,6 @@ function lines(doc, who) {
     turnLine(doc, who),
     strokeLine(doc, who),
     queenLine(doc, who),
-    ...missing.map((seat) => ({ kind: "missed", parts: [who.name(seat.player), seat.missed_turns === 1 ? " misses the next turn" : ` misses ${inWords(seat.missed_turns)} turns`] })),
     queue.length ? { kind: "queue", parts: ["Waiting: ", ...queue.flatMap((name, index) => (index ? [", ", name] : [name]))] } : null,
     lastLine(doc, who),
   ].filter(Boolean);
@@ -285,11 +286,12 @@ export function view(doc) {
     object,
     count,
     of: Math.max(CARROM_SET[object] ?? count, count),
+    counted: true,
     word: `${objectWord(object)} left`,
   }));
   const below = lines(doc, who);
   const sums = panels.map((panel) => `${plain(panel.names.flatMap((name, i) => (i ? [" and ", name] : [name])))} ${panel.score}`);
-  const pieceSums = [...panels.map((panel) => panel.left), ...pool].filter(Boolean).map((left) => `${left.word} ${left.count}`);
+  const pieceSums = [...panels.map((panel) => panel.left), ...pool].filter((left) => left?.counted).map((left) => `${left.word} ${left.count}`);
   const first = below.find((line) => ["paused", "result", "turn", "cover", "final"].includes(line.kind));
   return {
     game: rules.game,
