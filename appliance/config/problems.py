@@ -48,7 +48,7 @@ def dotted(path: KeyPath) -> str:
 def nearest(name: str, valid: Iterable[str]) -> str:
     """`; did you mean "x"?` where a valid name is near, else the list of the valid ones."""
     names = list(valid)
-    close = difflib.get_close_matches(name.lower(), [each.lower() for each in names], n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name.lower(), [each.lower() for each in names], n=1, cutoff=0.5)
     for each in names:
         if close and each.lower() == close[0]:
             return f'; did you mean "{each}"?'
