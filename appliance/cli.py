@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         options = _parse(arguments)
-        _set_up_logging(options.log_level)
+        set_up_logging(options.log_level)
         status: int = options.run(options)
         print(end="", flush=True)
     except _WrongUseError as error:
@@ -105,7 +105,7 @@ class _Once(logging.Filter):
         return True
 
 
-def _set_up_logging(level: str) -> None:
+def set_up_logging(level: str) -> None:
     """Our own lines from `level` on; those of libraries only where they warn, or all of them for debug."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Formatter("%(message)s"))
@@ -196,7 +196,7 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     send.add_argument("--broker", required=True, type=_host_and_port, metavar="HOST:PORT")
     send.add_argument("--table", required=True, metavar="ID")
     send.add_argument("request", metavar="COMMAND", help="such as undo, end_stroke, new_match, pause")
-    send.add_argument("fields", metavar="KEY=VALUE", nargs="*", type=_field, help="JSON or plain text")
+    send.add_argument("fields", metavar="KEY=VALUE", nargs="*", type=request_field, help="JSON or plain text")
 
     export = command("export", _export, "Write what a table keeps as text.")
     export.add_argument(
@@ -269,7 +269,7 @@ def _names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _field(text: str) -> tuple[str, Any]:
+def request_field(text: str) -> tuple[str, Any]:
     """`player=1`, `object=white`, `names=["Asha","Ben"]`: JSON where it is JSON, else plain text."""
     import json
 
@@ -277,9 +277,13 @@ def _field(text: str) -> tuple[str, Any]:
     if not equals or not key:
         raise argparse.ArgumentTypeError(f'"{text}" is not key=value')
     try:
-        return key, json.loads(value)
-    except ValueError:
+        return key, json.loads(value, parse_constant=_not_json)
+    except (ValueError, RecursionError):
         return key, value
+
+
+def _not_json(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")
 
 
 # -- the commands --------------------------------------------------------------------------------------
@@ -300,16 +304,16 @@ def _input(name: str) -> Iterator[IO[bytes]]:
 
 
 def _score(options: argparse.Namespace) -> int:
-    from appliance.score import score
-
     with _input(options.file) as lines:
+        from appliance.score import score
+
         return score(options.game, lines, sys.stdout, sys.stderr)
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from appliance.replay import replay
-
     with _input(options.file) as lines:
+        from appliance.replay import replay
+
         return replay(lines, sys.stdout, sys.stderr)
 
 
@@ -357,16 +361,18 @@ def _check_config(options: argparse.Namespace) -> int:
 
 
 def _status(options: argparse.Namespace) -> int:
+    directory = _directory(options.state_dir)
     from appliance.status import status_text
 
-    print(status_text(_directory(options.state_dir)))
+    print(status_text(directory))
     return WELL
 
 
 def _export(options: argparse.Namespace) -> int:
+    directory = _directory(options.state_dir)
     from appliance.export import export_observations
 
-    return export_observations(_directory(options.state_dir), options.match, sys.stdout)
+    return export_observations(directory, options.match, sys.stdout)
 
 
 def _directory(path: Path) -> Path:

@@ -1,0 +1,218 @@
+"""The command line: each misuse is one sentence and exit status 2, and what is found wrong is status 1."""
+
+import io
+import logging
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from appliance import __version__, cli
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = '[table]\nid = "t"\ngame = "club_carrom"\n[web]\n'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "which command?"),
+        (["rnu"], 'no command "rnu"; did you mean "run"?'),
+        (["--log-level", "debug", "scroe"], 'did you mean "score"?'),
+        (["xyzzy"], "it can be demo, run"),
+        (["run"], "missing: --config"),
+        (["run", "--confg", "x"], "--config"),
+        (["demo", "--onec"], 'did you mean "--once"?'),
+        (["demo", "--on"], 'no option --on; did you mean "--once"?'),
+        (["demo", "--game", "carompetball"], 'did you mean "carpetball"?'),
+        (["demo", "--seed", "x"], '"x" is not a whole number'),
+        (["demo", "--speed", "0"], '"0" is neither'),
+        (["demo", "--speed", "nan"], '"nan" is neither'),
+        (["demo", "--http-port", "65536"], '"65536" is not a port'),
+        (["demo", "--broker", "localhost"], "HOST:PORT"),
+        (["demo", "--players", "Asha,Asha"], "name of their own"),
+        (["demo", "--players", "Asha,"], "1 to 40"),
+        (["demo", "now"], 'anything with "now"'),
+        (["score"], "missing: GAME"),
+        (["score", "clubcarrom"], 'did you mean "club_carrom"?'),
+        (["score", "club_carrom", "a", "b"], '"b"'),
+        (["score", "club_carrom", "/nowhere"], "/nowhere cannot be read: no such file or directory"),
+        (["replay", "/nowhere"], "/nowhere cannot be read"),
+        (["check-config"], "at least one"),
+        (["check-config", "/nowhere"], "/nowhere: cannot be read"),
+        (["status", "--state-dir", "/nowhere"], "no directory /nowhere"),
+        (["export", "--state-dir", "/nowhere"], "missing: --observations"),
+        (["export", "--observations", "--state-dir", "/nowhere"], "no directory /nowhere"),
+        (["send", "--broker", "h:1", "--table", "t"], "missing: COMMAND"),
+        (["send", "--broker", "h:1", "--table", "t", "undo", "x"], '"x" is not key=value'),
+        (["--log-level", "loud", "schema"], "it can be debug, info, warning, error"),
+    ],
+)
+def test_wrong_use_is_one_sentence(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("pocketbeam: ")
+    assert err.count("\n") == 1
+    assert says in err
+
+
+def test_check_config_says_everything_at_once_and_its_status(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, bad = tmp_path / "good.toml", tmp_path / "bad.toml"
+    good.write_text(TABLE)
+    bad.write_text('[table]\nid = "Bad"\ngame = "club_carrom"\nquite = 1\n')
+    assert cli.main(["check-config", str(good)]) == 0
+    assert capsys.readouterr().out == f'{good}: table "t" is well\n'
+    assert cli.main(["check-config", str(good), "--config", str(bad)]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(": ")[1:3] for line in lines] == [
+        [f"{bad}:2", "table.id"],
+        [f"{bad}:4", "table.quite"],
+    ]
+
+
+def test_check_config_warns_and_is_still_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    doubtful = tmp_path / "doubtful.toml"
+    doubtful.write_text(TABLE.replace("[web]\n", ""))
+    assert cli.main(["check-config", str(doubtful)]) == 0
+    warning, well = capsys.readouterr().out.splitlines()
+    assert warning.startswith(f"warning: {doubtful}: no button and no page")
+    assert well == f'{doubtful}: table "t" is well'
+
+
+def test_run_refuses_a_bad_configuration_before_anything_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = tmp_path / "bad.toml"
+    bad.write_text(TABLE.replace("club_carrom", "club"))
+    assert cli.main(["run", "--config", str(bad)]) == 2
+    assert "table.game" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("player=1", ("player", 1)),
+        ("object=white", ("object", "white")),
+        ('names=["Asha","Ben"]', ("names", ["Asha", "Ben"])),
+        ("value=true", ("value", True)),
+        ("name=a=b", ("name", "a=b")),
+        ("name=", ("name", "")),
+        ("name=NaN", ("name", "NaN")),
+    ],
+)
+def test_fields_of_a_request_are_json_or_plain_text(text: str, field: tuple[str, object]) -> None:
+    assert cli.request_field(text) == field
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main(["--help"])
+    assert end.value.code == 0
+    told = capsys.readouterr().out
+    for command in ["demo", "run", "status", "score", "check-config", "send", "export", "replay", "schema"]:
+        assert f"\n    {command} " in told
+
+
+# -- logging -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    root = logging.getLogger()
+    before = (root.level, list(root.handlers))
+    yield stream  # type: ignore[misc]
+    root.setLevel(before[0])
+    root.handlers[:] = before[1]
+
+
+def test_a_log_line_is_its_level_and_its_words_and_is_said_once(log: io.StringIO) -> None:
+    cli.set_up_logging("info")
+    ours = logging.getLogger("appliance.anything")
+    ours.debug("too quiet")
+    ours.info("the table is open")
+    for _ in range(1000):
+        ours.warning("the broker at %s does not answer", "127.0.0.1")
+    ours.info("the broker is back")
+    logging.getLogger("library").info("chatter")
+    assert log.getvalue().splitlines() == [
+        "info: the table is open",
+        "warning: the broker at 127.0.0.1 does not answer",
+        "info: the broker is back (the line before came 999 times more)",
+    ]
+
+
+def test_the_level_decides_what_is_logged(log: io.StringIO) -> None:
+    cli.set_up_logging("error")
+    logging.getLogger("appliance.anything").warning("not this")
+    logging.getLogger("library").warning("nor this")
+    logging.getLogger("appliance.anything").error("this")
+    assert log.getvalue() == "error: this\n"
+    cli.set_up_logging("debug")
+    logging.getLogger("library").debug("and all of this")
+    assert "debug: and all of this" in log.getvalue()
+
+
+# -- as a process --------------------------------------------------------------------------------------
+
+
+def _pocketbeam(*arguments: str, **more: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "appliance", *arguments]
+    return subprocess.run(  # type: ignore[call-overload,no-any-return]
+        command, cwd=ROOT, text=True, capture_output=True, check=False, timeout=60, **more
+    )
+
+
+@pytest.mark.real
+def test_version_is_told_without_loading_anything_heavy() -> None:
+    done = _pocketbeam("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"pocketbeam {__version__}\n", "")
+    heavy = ["pydantic", "asyncio", "aiomqtt", "paho", "sqlite3", "serial", "websockets", "amqtt", "sim"]
+    probe = f"""
+import sys
+from appliance import cli
+try: cli.main(["--version"])
+except SystemExit: pass
+print([name for name in {heavy} if name in sys.modules])
+"""
+    loaded = subprocess.run(
+        [sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert loaded.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.real
+def test_control_c_ends_quietly_with_130() -> None:
+    command = [sys.executable, "-m", "appliance", "score", "money_carrom"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as score:
+        assert score.stdin is not None
+        assert score.stdout is not None
+        assert score.stderr is not None
+        score.stdin.write(b'{"type": "stroke", "pocketed": []}\n')
+        score.stdin.flush()
+        assert score.stdout.readline().startswith(b"{"), "it waits for the next line now"
+        score.send_signal(signal.SIGINT)
+        assert score.wait(timeout=30) == 130
+        assert score.stderr.read() == b""
+
+
+@pytest.mark.real
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "appliance", "schema"]
+    with os.fdopen(write, "wb") as pipe:
+        done = subprocess.run(command, cwd=ROOT, stdout=pipe, stderr=subprocess.PIPE, check=False, timeout=60)
+    assert done.returncode == 141
+    assert done.stderr == b""
