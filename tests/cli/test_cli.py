@@ -1,11 +1,11 @@
 """The command line: each misuse is one sentence and exit status 2, and what is found wrong is status 1."""
 
-import io
 import logging
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -71,11 +71,8 @@ def test_check_config_says_everything_at_once_and_its_status(
     assert cli.main(["check-config", str(good)]) == 0
     assert capsys.readouterr().out == f'{good}: table "t" is well\n'
     assert cli.main(["check-config", str(good), "--config", str(bad)]) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert [line.split(": ")[1:3] for line in lines] == [
-        [f"{bad}:2", "table.id"],
-        [f"{bad}:4", "table.quite"],
-    ]
+    places = [line.split(": ")[1:3] for line in capsys.readouterr().err.splitlines()]
+    assert places == [[f"{bad}:2", "table.id"], [f"{bad}:4", "table.quite"]]
 
 
 def test_check_config_warns_and_is_still_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,18 +121,16 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 # -- logging -------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    stream = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", stream)
+@pytest.fixture(autouse=True)
+def _log_as_before() -> Iterator[None]:
     root = logging.getLogger()
-    before = (root.level, list(root.handlers))
-    yield stream  # type: ignore[misc]
-    root.setLevel(before[0])
-    root.handlers[:] = before[1]
+    level, handlers = root.level, list(root.handlers)
+    yield
+    root.setLevel(level)
+    root.handlers[:] = handlers
 
 
-def test_a_log_line_is_its_level_and_its_words_and_is_said_once(log: io.StringIO) -> None:
+def test_a_log_line_is_its_level_and_its_words_and_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
     cli.set_up_logging("info")
     ours = logging.getLogger("appliance.anything")
     ours.debug("too quiet")
@@ -144,22 +139,22 @@ def test_a_log_line_is_its_level_and_its_words_and_is_said_once(log: io.StringIO
         ours.warning("the broker at %s does not answer", "127.0.0.1")
     ours.info("the broker is back")
     logging.getLogger("library").info("chatter")
-    assert log.getvalue().splitlines() == [
+    assert capsys.readouterr().err.splitlines() == [
         "info: the table is open",
         "warning: the broker at 127.0.0.1 does not answer",
         "info: the broker is back (the line before came 999 times more)",
     ]
 
 
-def test_the_level_decides_what_is_logged(log: io.StringIO) -> None:
+def test_the_level_decides_what_is_logged(capsys: pytest.CaptureFixture[str]) -> None:
     cli.set_up_logging("error")
     logging.getLogger("appliance.anything").warning("not this")
     logging.getLogger("library").warning("nor this")
     logging.getLogger("appliance.anything").error("this")
-    assert log.getvalue() == "error: this\n"
+    assert capsys.readouterr().err == "error: this\n"
     cli.set_up_logging("debug")
     logging.getLogger("library").debug("and all of this")
-    assert "debug: and all of this" in log.getvalue()
+    assert "debug: and all of this" in capsys.readouterr().err
 
 
 # -- as a process --------------------------------------------------------------------------------------
@@ -184,9 +179,8 @@ try: cli.main(["--version"])
 except SystemExit: pass
 print([name for name in {heavy} if name in sys.modules])
 """
-    loaded = subprocess.run(
-        [sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    command = [sys.executable, "-c", probe]
+    loaded = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert loaded.stdout.splitlines()[-1] == "[]"
 
 
