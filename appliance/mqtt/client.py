@@ -1,0 +1,371 @@
+"""The connection to the broker: kept for ever, and never in the way of the table.
+
+The MQTT library is imported in this file, and in `requester.py` for one shot. Three things are done here
+that it does not do by itself. A message goes into the socket within the call that publishes it, so that a
+scoreboard waits for nothing but the network. Connecting takes no thread (see `transport.py`). And a broken
+connection is noticed within one and a half keepalives, also when nothing is being sent: the library pings
+after a whole silent keepalive and waits another one for the answer, so its own interval is set shorter than
+the one that the broker was told.
+
+What is to be sent, and what is sent again, is decided in `outbox.py`; when to try again, in `backoff.py`.
+"""
+
+import asyncio
+import contextlib
+import logging
+import random
+from collections.abc import Callable
+from typing import Any
+
+import aiomqtt
+from paho.mqtt.client import MQTT_ERR_SUCCESS
+from paho.mqtt.client import Client as PahoClient
+from paho.mqtt.reasoncodes import ReasonCode
+
+from appliance.mqtt.backoff import Backoff
+from appliance.mqtt.outbox import Outbox
+from appliance.mqtt.topics import BASE, Message, availability_message, request_topic, topic
+from appliance.mqtt.transport import (
+    BrokerSettings,
+    RejectedError,
+    UnreachableError,
+    open_socket,
+    read_password,
+    tls_context,
+)
+
+KEEPALIVE_S = 15
+ANSWER_TIMEOUT_S = 10.0
+"""For the broker's answers to connecting and subscribing."""
+FAREWELL_TIMEOUT_S = 2.0
+REQUESTS_WAITING = 200
+"""Requests received and not handed over yet; more are dropped and counted."""
+
+_PING_PART = 0.6
+_BEATS = 12
+_REFUSED = 0x80
+
+_log = logging.getLogger(__name__)
+
+
+class MqttLink:
+    """One table's connection to its broker."""
+
+    def __init__(
+        self,
+        settings: BrokerSettings,
+        table: str,
+        *,
+        on_request: Callable[[bytes, bool], None],
+        on_connection: Callable[[bool, str], None],
+        base: str = BASE,
+        keepalive_s: int = KEEPALIVE_S,
+    ) -> None:
+        """Does nothing yet; `run` does.
+
+        on_request(payload, retained) is called for each message on the request topic.
+        on_connection(connected, reason) is called when either changes; `reason` is a sentence where something
+        is wrong and empty when all is well. Neither may block.
+        """
+        self._settings = settings
+        self._on_request = on_request
+        self._on_connection = on_connection
+        self._keepalive_s = keepalive_s
+        self._client_id = f"{BASE}-{table}"
+        self._requests = request_topic(table, base=base)
+        self._birth = availability_message(table, online=True, base=base)
+        self._farewell = availability_message(table, online=False, base=base)
+        self._outbox = Outbox((self._birth.topic, topic(table, "state", base=base)))
+        self._connection: _Connection | None = None
+        self._backoff = Backoff()
+        self._told: tuple[bool, str] | None = None
+        self._all_acknowledged = asyncio.Event()
+        self._counters = {"connects": 0, "failures": 0, "requests_dropped": 0, "hook_errors": 0}
+
+    async def run(self) -> None:
+        """Connects, and again whenever the connection breaks; ends by cancellation alone, and then cleanly.
+
+        Cancelled, it publishes `offline`, disconnects and returns.
+        """
+        loop = asyncio.get_running_loop()
+        self._outbox.put(self._birth)
+        with contextlib.suppress(asyncio.CancelledError):
+            while True:
+                reached, began_at = True, None
+                try:
+                    connection = await self._open()
+                    began_at = loop.time()
+                    await self._serve(connection)
+                except UnreachableError as error:
+                    reached, reason = False, str(error)
+                except (RejectedError, aiomqtt.MqttError, OSError) as error:
+                    reason = _sentence(error, self._settings)
+                self._counters["failures"] += 1
+                self._tell(False, reason)
+                held_s = 0.0 if began_at is None else loop.time() - began_at
+                await asyncio.sleep(
+                    self._backoff.next_s(reached=reached, held_s=held_s, random=random.random())
+                )
+
+    def publish(self, message: Message) -> None:
+        """Sends a message now, or keeps it for the next connection as `outbox.py` says; never blocks."""
+        self._outbox.put(message)
+        self._pump()
+
+    def republish(self) -> None:
+        """Sends everything retained again."""
+        self._outbox.refresh()
+        self._pump()
+
+    def counters(self) -> dict[str, int]:
+        """What was connected, queued, dropped; for the health document."""
+        return {**self._counters, **self._outbox.counters()}
+
+    async def _open(self) -> "_Connection":
+        settings = self._settings
+        connection = _Connection(
+            hostname=settings.host,
+            port=settings.port,
+            username=settings.username,
+            password=read_password(settings),
+            identifier=self._client_id,
+            clean_session=True,
+            will=aiomqtt.Will(self._farewell.topic, self._farewell.payload, 1, True),
+            keepalive=self._keepalive_s,
+            timeout=ANSWER_TIMEOUT_S,
+            queue_type=_BoundedQueue,
+            max_queued_incoming_messages=REQUESTS_WAITING,
+            # The outbox counts what is unacknowledged; a second limit below it would hold messages back
+            # where a newer value can no longer replace them.
+            max_inflight_messages=0,
+        )
+        context = None if settings.tls is None else tls_context(settings.tls)
+        connection.watch(self._acknowledged, self._pump)
+        try:
+            await connection.open(context)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    async def _serve(self, connection: "_Connection") -> None:
+        """Everything between the broker's welcome and the end of the connection."""
+        try:
+            granted = await connection.subscribe(self._requests, qos=1)
+            refused = any(_number(code) >= _REFUSED for code in granted)
+            self._connection = connection
+            self._counters["connects"] += 1
+            self._outbox.opened()
+            self._pump()
+            self._tell(True, f"the broker lets nobody listen to {self._requests}" if refused else "")
+            async for message in connection.messages:
+                payload = message.payload
+                self._hear(payload if isinstance(payload, bytes) else b"", bool(message.retain))
+        except asyncio.CancelledError:
+            await self._take_leave()
+            raise
+        finally:
+            self._connection = None
+            self._counters["requests_dropped"] += connection.requests_dropped
+            connection.close()
+            self._outbox.closed()
+
+    async def _take_leave(self) -> None:
+        """Sends what waits and `offline` last, as far as the broker takes it in a short time."""
+        self._outbox.put(self._farewell)
+        self._all_acknowledged.clear()
+        self._pump()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._all_acknowledged.wait(), FAREWELL_TIMEOUT_S)
+
+    def _pump(self) -> None:
+        connection = self._connection
+        if connection is None:
+            return
+        while connection.has_room() and (outgoing := self._outbox.take()):
+            message_id = connection.send(outgoing.message)
+            # Even a message that could not be written counts as sent: the connection is gone then, and
+            # everything unacknowledged is sent again on the next one.
+            self._outbox.sent(message_id, outgoing)
+        connection.flush()
+
+    def _acknowledged(self, message_id: int) -> None:
+        self._outbox.acknowledged(message_id)
+        if self._outbox.empty:
+            self._all_acknowledged.set()
+
+    def _hear(self, payload: bytes, retained: bool) -> None:
+        try:
+            self._on_request(payload, retained)
+        except Exception:
+            self._counters["hook_errors"] += 1
+            _log.exception("a request could not be handed over")
+
+    def _tell(self, connected: bool, reason: str) -> None:
+        """Passes news on, each once: a broker that stays away is no news at every attempt."""
+        if self._told == (connected, reason):
+            return
+        self._told = (connected, reason)
+        try:
+            self._on_connection(connected, reason)
+        except Exception:
+            self._counters["hook_errors"] += 1
+            _log.exception("a change of the connection could not be handed over")
+
+
+class _BoundedQueue(asyncio.Queue[aiomqtt.Message]):
+    """Received messages; a full queue drops the newest and counts it, where the library would log each."""
+
+    dropped = 0
+
+    def put_nowait(self, item: aiomqtt.Message) -> None:
+        if self.full():
+            self.dropped += 1
+        else:
+            super().put_nowait(item)
+
+
+class _Connection(aiomqtt.Client):
+    """One connection, used once: the library's client with its own way to connect, send and end.
+
+    All callbacks run in the loop's thread, because nothing here starts another one.
+    """
+
+    _acked: Callable[[int], None]
+    _drained: Callable[[], None]
+    _sending = False
+    _wake_up = False
+
+    def watch(self, acked: Callable[[int], None], drained: Callable[[], None]) -> None:
+        """acked(message id) for each acknowledgement, drained() when there is room to send again."""
+        self._acked = acked
+        self._drained = drained
+
+    async def open(self, context: Any) -> None:
+        """Connects and waits for the broker's welcome."""
+        sock = await open_socket(self._hostname, self._port, context)
+        self._client._create_socket_connection = lambda: sock  # type: ignore[method-assign]
+        self._client.connect(self._hostname, self._port, self._keepalive)
+        self._client._keepalive = self._keepalive * _PING_PART  # type: ignore[assignment]
+        await self._wait_for(self._connected, timeout=None)
+
+    def send(self, message: Message) -> int:
+        """Hands a message to the socket at once and returns its id."""
+        self._sending = True
+        try:
+            return self._client.publish(message.topic, message.payload, message.qos, message.retain).mid
+        finally:
+            self._sending = False
+
+    def flush(self) -> None:
+        """Writes what `send` left; what the socket does not take now follows when it does."""
+        if self._client.want_write():
+            self._client.loop_write()
+        if self._client.want_write() and (sock := self._client.socket()):
+            self._loop.add_writer(sock, self._write)
+
+    def has_room(self) -> bool:
+        """The socket has taken what it was given so far; if it has not, `drained` is called when it has."""
+        if not self._client.is_connected():
+            return False
+        self.flush()
+        self._wake_up = self._client.want_write()
+        return not self._wake_up
+
+    @property
+    def requests_dropped(self) -> int:
+        """Messages that came faster than they were handed over."""
+        return self._queue.dropped if isinstance(self._queue, _BoundedQueue) else 0
+
+    def close(self) -> None:
+        """Says goodbye as far as the socket takes it at once, and lets go of everything."""
+        self._client.disconnect()
+        if self._client.want_write():
+            self._client.loop_write()
+        self._client._sock_close()
+        for future in (self._connected, self._disconnected):
+            if future.done() and not future.cancelled():
+                # Looked at, so that nobody is told about an error that has been dealt with.
+                future.exception()
+
+    def _fail(self, error: Exception) -> None:
+        over = self._disconnected if self._connected.done() else self._connected
+        affected: list[asyncio.Future[Any]] = [over, *self._pending_subscribes.values()]
+        for waiting in affected:
+            if not waiting.done():
+                waiting.set_exception(error)
+
+    def _read(self) -> None:
+        try:
+            while True:
+                self._client.loop_read()
+                pending = getattr(self._client.socket(), "pending", None)
+                # TLS may hold decoded bytes that the socket no longer announces.
+                if pending is None or not pending():
+                    break
+        except Exception as error:
+            self._fail(error)
+
+    def _write(self) -> None:
+        try:
+            self._client.loop_write()
+        except Exception as error:
+            self._fail(error)
+
+    def _on_socket_open(self, client: PahoClient, userdata: Any, sock: Any) -> None:
+        self._loop.add_reader(sock, self._read)
+        self._misc_task = self._loop.create_task(self._misc_loop())
+
+    def _on_socket_register_write(self, client: PahoClient, userdata: Any, sock: Any) -> None:
+        if not self._sending:
+            self._loop.add_writer(sock, self._write)
+
+    def _on_socket_unregister_write(self, client: PahoClient, userdata: Any, sock: Any) -> None:
+        self._loop.remove_writer(sock)
+        if self._wake_up:
+            self._wake_up = False
+            self._loop.call_soon(self._drained)
+
+    async def _misc_loop(self) -> None:
+        while self._client.loop_misc() == MQTT_ERR_SUCCESS:  # noqa: ASYNC110 - nothing announces silence
+            await asyncio.sleep(self._keepalive / _BEATS)
+
+    def _on_publish(self, client: PahoClient, userdata: Any, mid: int, *more: Any) -> None:
+        self._acked(mid)
+        # Not now: inside this callback the library would not write.
+        self._loop.call_soon(self._drained)
+
+    def _on_disconnect(
+        self, client: PahoClient, userdata: Any, flags: Any, reason_code: ReasonCode, *more: Any
+    ) -> None:
+        self._fail(aiomqtt.MqttCodeError(reason_code, "disconnected"))
+
+
+def _number(code: int | ReasonCode) -> int:
+    return code if isinstance(code, int) else code.value
+
+
+def _sentence(error: Exception, settings: BrokerSettings) -> str:
+    """Why there is no connection (any more), for the table's owner."""
+    where = f"{settings.host}:{settings.port}"
+    if isinstance(error, RejectedError):
+        return str(error)
+    if isinstance(error, aiomqtt.exceptions.MqttConnectError) and isinstance(error.rc, ReasonCode):
+        return _REFUSALS.get(error.rc.value, "the broker at {} refuses us ({})").format(where, error.rc)
+    cause = error.__cause__ or error
+    if isinstance(cause, aiomqtt.MqttCodeError) and isinstance(cause.rc, ReasonCode):
+        if cause.rc.getName() == "Keep alive timeout":
+            return f"the broker at {where} has gone silent"
+        return f"the broker at {where} closed the connection"
+    if isinstance(cause, OSError):
+        return f"the connection to {where} broke: {cause.strerror or cause}"
+    return f"{where} does not answer as a broker does"
+
+
+_REFUSALS = {
+    132: "the broker at {} does not speak MQTT 3.1.1",
+    133: "the broker at {} refuses the client id",
+    134: "the broker at {} refuses the user name or the password",
+    135: "the broker at {} refuses us: check user name, password and rights",
+    136: "the broker at {} is not available yet",
+}

@@ -1,0 +1,138 @@
+"""What waits to be sent: the newest value of each retained topic, and a bounded queue of everything else.
+
+A retained topic is a value, not a story: while the broker is away only the newest one is kept, and each new
+connection gets all of them once, whatever the broker may still know. Events and responses are a story: they
+are queued, the oldest goes first when the queue is full, and a counter says so. What was sent and not
+acknowledged when a connection broke is sent again on the next one: twice rather than never, receivers tell
+by `event_id`.
+
+A message that is so wrong for a broker that it closes the connection would come back for ever. The oldest
+unacknowledged message is the suspect: suspected five times, it is dropped and counted. No I/O and no clock
+in here.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from appliance.mqtt.topics import Message
+
+QUEUE_LIMIT = 1000
+WINDOW = 100
+"""Messages sent and not acknowledged yet; more wait here, where a newer value can still replace them."""
+
+_SUSPECTED_LIMIT = 5
+_NEVER_SENT = object()
+
+
+@dataclass(slots=True, eq=False)
+class Outgoing:
+    """A message on its way, and how often a connection broke with it as the oldest unacknowledged one."""
+
+    message: Message
+    suspected: int = 0
+
+
+class Outbox:
+    """Decides what is sent next."""
+
+    def __init__(self, first: Iterable[str], *, limit: int = QUEUE_LIMIT) -> None:
+        """`first`: topics that go before all others. `limit`: of messages that are not retained."""
+        self._first = tuple(first)
+        self._limit = limit
+        self._latest: dict[str, Message] = {}
+        self._changed: dict[str, None] = {}
+        self._at_broker: dict[str, str | None] = {}
+        self._queue: deque[Outgoing] = deque()
+        self._unacknowledged: dict[int, Outgoing] = {}
+        self._open = False
+        self.dropped = 0
+        self.refused = 0
+        self.resent = 0
+
+    def put(self, message: Message) -> None:
+        """Takes a message; a retained one replaces what its topic had, and is nothing new if it equals it."""
+        if message.retain:
+            self._latest[message.topic] = message
+            if self._open:
+                if self._at_broker.get(message.topic, _NEVER_SENT) == message.payload:
+                    self._changed.pop(message.topic, None)
+                else:
+                    self._changed[message.topic] = None
+        elif message.qos == 0 and not self._open:
+            self.dropped += 1
+        else:
+            self._queue.append(Outgoing(message))
+            self._shorten()
+
+    def take(self) -> Outgoing | None:
+        """The next message to send, None while there is none or too many are unacknowledged."""
+        if not self._open or len(self._unacknowledged) >= WINDOW:
+            return None
+        if self._changed:
+            topic = next((topic for topic in self._first if topic in self._changed), None)
+            topic = topic or next(iter(self._changed))
+            del self._changed[topic]
+            message = self._latest[topic]
+            self._at_broker[topic] = message.payload
+            return Outgoing(message)
+        return self._queue.popleft() if self._queue else None
+
+    def sent(self, message_id: int, outgoing: Outgoing) -> None:
+        """A taken message went out under this id of the connection."""
+        if outgoing.message.qos:
+            self._unacknowledged[message_id] = outgoing
+
+    def acknowledged(self, message_id: int) -> None:
+        """The broker has it."""
+        self._unacknowledged.pop(message_id, None)
+
+    def opened(self) -> None:
+        """A new connection: everything retained is due again."""
+        self._open = True
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Everything retained is due again, whether the broker has it or not."""
+        self._at_broker.clear()
+        if self._open:
+            self._changed = dict.fromkeys(self._latest)
+
+    def closed(self) -> None:
+        """The connection is gone: what it did not acknowledge waits for the next one, in its order."""
+        self._open = False
+        self._changed.clear()
+        self._at_broker.clear()
+        again = list(self._unacknowledged.values())
+        self._unacknowledged.clear()
+        if again:
+            again[0].suspected += 1
+        for outgoing in reversed(again):
+            if outgoing.message.retain:
+                continue
+            if outgoing.suspected >= _SUSPECTED_LIMIT:
+                self.refused += 1
+            else:
+                self.resent += 1
+                self._queue.appendleft(outgoing)
+        self._shorten()
+
+    @property
+    def empty(self) -> bool:
+        """Nothing waits and everything sent is acknowledged."""
+        return not (self._changed or self._queue or self._unacknowledged)
+
+    def counters(self) -> dict[str, int]:
+        """What waits, and what was lost and why."""
+        return {
+            "queued": len(self._queue),
+            "unacknowledged": len(self._unacknowledged),
+            "dropped": self.dropped,
+            "refused": self.refused,
+            "resent": self.resent,
+        }
+
+    def _shorten(self) -> None:
+        while len(self._queue) > self._limit:
+            self._queue.popleft()
+            self.dropped += 1
