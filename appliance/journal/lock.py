@@ -82,11 +82,9 @@ class DirectoryLock:
             lines = []
         told = dict(line.split(": ", 1) for line in lines if ": " in line)
         table = told.get("table", self._table_id)
-        process = told.get("process", "that left no name")
+        process = f"process {told['process']}" if "process" in told else "another process"
         started = f", started {told['started']}" if "started" in told else ""
-        return (
-            f"table {table} is already run by process {process}{started} (state directory {self._directory})"
-        )
+        return f"table {table} is already run by {process}{started} (state directory {self._directory})"
 
 
 def create_directory(directory: Path) -> None:

@@ -25,6 +25,7 @@ from appliance.journal.values import (
     JournalError,
     MatchEntry,
     NewerJournalError,
+    NoJournalError,
     Record,
     Recovered,
     SourceRow,
@@ -60,8 +61,8 @@ class Store:
     def create(cls, directory: Path) -> "Store":
         """Open the directory's journal to write, created or brought to this program's format as needed.
 
-        Raises NewerJournalError or DamagedJournalError for a file that must not be touched; OSError or sqlite3.Error
-        where the disk refuses.
+        Raises NewerJournalError or DamagedJournalError for a file that must not be touched; OSError or
+        sqlite3.Error where the disk refuses.
         """
         path = directory / JOURNAL_FILE
         store = cls(_connect(str(path)))
@@ -90,11 +91,12 @@ class Store:
     def open_read_only(cls, directory: Path) -> "Store":
         """Open the directory's journal to read, beside a daemon that writes or without one.
 
-        Raises JournalError where there is none, where it cannot be read, or where it is not this program's.
+        Raises NoJournalError where there is none yet, another JournalError where it cannot be read or is not
+        this program's.
         """
         path = directory / JOURNAL_FILE
         if not path.exists():
-            raise JournalError(f"there is no journal in {directory}")
+            raise NoJournalError(f"there is no journal in {directory}")
         uri = f"{path.absolute().as_uri()}?mode=ro"
         try:
             return cls._open_read_only(uri, path)
@@ -113,7 +115,10 @@ class Store:
         connection = _connect(uri, uri=True)
         try:
             with damage_told(path):
-                if _check_format(connection, path) < SCHEMA_VERSION:
+                version = _check_format(connection, path)
+                if version == 0:
+                    raise NoJournalError(f"there is no journal in {path.parent}: {path.name} is empty")
+                if version < SCHEMA_VERSION:
                     raise JournalError(
                         f"the journal {path} is older than this program; starting the table once converts it"
                     )
@@ -232,7 +237,8 @@ class Store:
             )
             connection.executemany(
                 "INSERT INTO progress (source, source_boot, next_sequence) VALUES (?, ?, ?)"
-                " ON CONFLICT (source) DO UPDATE SET source_boot = excluded.source_boot, next_sequence = excluded.next_sequence",
+                " ON CONFLICT (source) DO UPDATE"
+                " SET source_boot = excluded.source_boot, next_sequence = excluded.next_sequence",
                 _progress(batch.rows),
             )
         if batch.answers:

@@ -19,6 +19,10 @@ class AlreadyRunningError(JournalError):
     """Another process runs this table; the sentence names it."""
 
 
+class NoJournalError(JournalError):
+    """There is no journal in the directory yet."""
+
+
 class NewerJournalError(JournalError):
     """The file was written by a newer program."""
 

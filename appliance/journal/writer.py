@@ -20,7 +20,7 @@ from appliance.journal.lock import DirectoryLock
 from appliance.journal.order import SeqGuard
 from appliance.journal.reader import read
 from appliance.journal.store import JOURNAL_FILE, Store, damage_told
-from appliance.journal.values import Batch, JournalHealth, Recovered, SourceRow, UnsavedError
+from appliance.journal.values import Batch, JournalHealth, NoJournalError, Recovered, SourceRow, UnsavedError
 
 _log = logging.getLogger(__name__)
 
@@ -103,10 +103,11 @@ class Journal:
 
     def rows_since(self, seq: int) -> tuple[SourceRow, ...]:
         """The durable rows of the first batch with a record of at least `seq` and of all batches after it."""
-        if not (self._directory / JOURNAL_FILE).exists():
+        try:
+            with read(self._directory) as reader:
+                return reader.rows_since(seq)
+        except NoJournalError:  # the disk did not take even an empty one
             return ()
-        with read(self._directory) as reader:
-            return reader.rows_since(seq)
 
     def health(self) -> JournalHealth:
         """How the journal is now; may be asked from any thread."""
@@ -144,10 +145,11 @@ class Journal:
                 return self._store.recover()
             except (sqlite3.OperationalError, OSError) as error:
                 self._refused(error)
-        if not (self._directory / JOURNAL_FILE).exists():
+        try:
+            with read(self._directory) as reader:
+                return reader.recovered()
+        except NoJournalError:
             return Recovered(0, (), {}, {})
-        with read(self._directory) as reader:
-            return reader.recovered()
 
     def _run(self) -> None:
         group: list[Batch] = []
