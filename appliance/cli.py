@@ -66,6 +66,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
+def commands() -> tuple[str, ...]:
+    """The names of the commands."""
+    return tuple(_parsers()[1])
+
+
 # -- what is said, and where ---------------------------------------------------------------------------
 
 
