@@ -3,7 +3,8 @@
 The driver alone moves simulated time, in steps no longer than a heartbeat's period, so that the appliance
 sees time pass while nothing happens. At a finite speed each step takes its share of real time; at full speed
 (`speed` None) each signal waits until the appliance has acknowledged it. A call waits for that at any speed:
-so the umpire never speaks before the appliance knows what he saw.
+so the umpire never speaks before the appliance knows what he saw. While an acknowledgement is awaited time
+all but stands still; it creeps on, so that a device that must send something again comes to do so.
 """
 
 import asyncio
@@ -18,6 +19,11 @@ from sim.layout import layout_of
 from sim.players import SimulatedMatch
 
 STEP_US = 250_000
+TURNS = (
+    8  # of the event loop for each step at full speed: both ends of a link speak and hear in the same moment
+)
+CREEP_AFTER_S = 0.5  # of real time; a creep is short, so that even a long stall closes no stroke
+CREEP_US = 50_000
 
 Request = Callable[[dict[str, object]], Awaitable[Mapping[str, object]]]
 
@@ -31,8 +37,8 @@ class Device(Protocol):
     def report_colour(self, channel: int, object: str, at_us: int) -> None:
         """The colour sensor of a channel has seen `object`."""
 
-    def tick(self, at_us: int) -> None:
-        """Time has come to `at_us`: whatever is due by now (a heartbeat) is sent."""
+    def flush(self) -> None:
+        """Send whatever is due at the clock's present time, a heartbeat above all."""
 
     async def acknowledged(self) -> None:
         """Return once everything driven and reported so far has been acknowledged."""
@@ -53,20 +59,21 @@ class Driver:
         self._speed = speed
         self._real_start_s = 0.0
         self._sim_start_us = 0
+        self._crept_us = 0
 
     async def play(self, match: SimulatedMatch) -> None:
         """Play `match` from now to its end. Raises `CallRefusedError` where the appliance refuses a call."""
         start_us = self._begin()
         for item in script(match):
-            await self._reach(start_us + item.at_us)
+            await self._reach(start_us + self._crept_us + item.at_us)
             if isinstance(item, Call):
                 await self._call(item)
             elif isinstance(item, Over):
-                await self._device.acknowledged()
+                await self._acknowledged()
             else:
                 self._emit(item)
                 if self._speed is None:
-                    await self._device.acknowledged()
+                    await self._acknowledged()
 
     async def rest(self, duration_us: int) -> None:
         """Let simulated time pass with nobody at the table."""
@@ -76,6 +83,7 @@ class Driver:
         """Real time that was spent elsewhere is not caught up."""
         self._real_start_s = asyncio.get_running_loop().time()
         self._sim_start_us = self._clock.now_us()
+        self._crept_us = 0
         return self._sim_start_us
 
     async def _reach(self, at_us: int) -> None:
@@ -83,11 +91,12 @@ class Driver:
             next_us = min(at_us, now_us + STEP_US)
             await self._pass_real_time(next_us)
             self._clock.advance_to_us(next_us)
-            self._device.tick(next_us)
+            self._device.flush()
 
     async def _pass_real_time(self, until_us: int) -> None:
         if self._speed is None:
-            await asyncio.sleep(0)
+            for _ in range(TURNS):
+                await asyncio.sleep(0)
             return
         due_s = self._real_start_s + (until_us - self._sim_start_us) / 1_000_000 / self._speed
         await asyncio.sleep(max(0.0, due_s - asyncio.get_running_loop().time()))
@@ -99,8 +108,20 @@ class Driver:
         else:
             self._device.report_colour(signal.channel, signal.object, at_us)
 
+    async def _acknowledged(self) -> None:
+        """Wait for the device's acknowledgements; what is still to come moves back by what time crept on."""
+        waiting = asyncio.ensure_future(self._device.acknowledged())
+        try:
+            while not (await asyncio.wait({waiting}, timeout=CREEP_AFTER_S))[0]:
+                self._clock.advance_to_us(self._clock.now_us() + CREEP_US)
+                self._crept_us += CREEP_US
+                self._device.flush()
+            await waiting
+        finally:
+            waiting.cancel()
+
     async def _call(self, call: Call) -> None:
-        await self._device.acknowledged()
+        await self._acknowledged()
         answer = await self._request(dict(call.request))
         if answer.get("ok") is not True:
             why = answer.get("error")

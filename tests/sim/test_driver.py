@@ -36,7 +36,7 @@ class Table:
         self.seen = []
         self.unacknowledged = 0
         self.most_unacknowledged = 0
-        self.ticks_us = []
+        self.flushes_us = []
         self.unacknowledged_at_calls = []
 
     def drive(self, channel, level, at_us):
@@ -47,8 +47,8 @@ class Table:
         assert at_us == self.clock.now_us()
         self._note(at_us, ("colour", channel, object))
 
-    def tick(self, at_us):
-        self.ticks_us.append(at_us - self.start_us)
+    def flush(self):
+        self.flushes_us.append(self.clock.now_us() - self.start_us)
 
     async def acknowledged(self):
         if self.unacknowledged:
@@ -113,15 +113,15 @@ def test_full_speed_takes_no_longer_than_the_acknowledgements():
 
 def test_time_passes_in_steps_no_longer_than_a_heartbeat_up_to_the_end():
     table, _ = play(None)
-    steps = [after - before for before, after in zip([0, *table.ticks_us], table.ticks_us, strict=False)]
+    steps = [after - before for before, after in zip([0, *table.flushes_us], table.flushes_us, strict=False)]
     assert min(steps) > 0
     assert max(steps) <= STEP_US
-    assert table.ticks_us[-1] == MATCH_LENGTH_US
+    assert table.flushes_us[-1] == MATCH_LENGTH_US
 
 
 @pytest.mark.parametrize("speed", [1.0, None])
 def test_a_call_waits_until_all_that_came_before_is_acknowledged(speed):
-    table, _ = play(speed, lambda clock: Table(clock, delay_s=5.0))
+    table, _ = play(speed, lambda clock: Table(clock, delay_s=0.4))
     assert table.unacknowledged_at_calls == [0]
     assert table.unacknowledged == 0
 
@@ -136,3 +136,27 @@ def test_a_refused_call_stops_play_with_the_reason():
     refusal = {"ok": False, "error": {"code": "wrong_phase", "message": "There is no board."}}
     with pytest.raises(CallRefusedError, match=r"jumped.*There is no board\."):
         play(None, lambda clock: Table(clock, answer=refusal))
+
+
+def test_a_device_that_must_send_again_gets_the_time_to_do_so_and_the_rest_is_moved_back():
+    class Resending(Table):
+        """Acknowledged only once it was flushed half a simulated second after its first edge."""
+
+        def __init__(self, clock):
+            super().__init__(clock)
+            self.sent_again = asyncio.Event()
+
+        def flush(self):
+            super().flush()
+            if self.flushes_us[-1] >= 1_500_000:
+                self.sent_again.set()
+
+        async def acknowledged(self):
+            await self.sent_again.wait()
+            await super().acknowledged()
+
+    table, _ = play(None, Resending)
+    crept_us = 500_000
+    assert table.seen[0] == EXPECTED[0]
+    assert table.seen[1:] == [(at_us + crept_us, what) for at_us, what in EXPECTED[1:]]
+    assert table.flushes_us[-1] == MATCH_LENGTH_US + crept_us
