@@ -175,9 +175,7 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     commands: dict[str, _Parser] = {}
 
     def command(name: str, run: Callable[[argparse.Namespace], int], what: str) -> _Parser:
-        commands[name] = places.add_parser(
-            name, help=what, description=what, parents=[common], allow_abbrev=False
-        )
+        commands[name] = places.add_parser(name, help=what, description=what, parents=[common], allow_abbrev=False)
         commands[name].set_defaults(run=run)
         return commands[name]
 
@@ -204,9 +202,7 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     send.add_argument("fields", metavar="KEY=VALUE", nargs="*", type=request_field, help="JSON or plain text")
 
     export = command("export", _export, "Write what a table keeps as text.")
-    export.add_argument(
-        "--observations", action="store_true", required=True, help="a match, as score reads it"
-    )
+    export.add_argument("--observations", action="store_true", required=True, help="a match, as score reads it")
     export.add_argument("--state-dir", required=True, type=Path, metavar="DIR")
     export.add_argument("--match", metavar="ID", help="default: the latest")
 

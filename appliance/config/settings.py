@@ -83,7 +83,7 @@ Name = Annotated[str, AfterValidator(_name)]
 FilePath = Annotated[Path, BeforeValidator(_path)]
 Address = Annotated[str, AfterValidator(_address)]
 Pin = Annotated[str, AfterValidator(_pin)]
-Channel = Annotated[int, Field(ge=0, le=255)]
+Channel = Annotated[int, Field(ge=0, le=63)]
 PlayerNumber = Annotated[int, Field(ge=1)]
 Level = Literal["high", "low"]
 
@@ -169,7 +169,7 @@ class BeamSettings(_Part):
 
     min_dwell_ms: Milliseconds | None = None
     min_clear_ms: Milliseconds | None = None
-    merge_gap_ms: Milliseconds | None = None
+    merge_gap_ms: Annotated[float, Field(ge=0, le=60_000)] | None = None
     blocked_after_ms: Milliseconds | None = None
 
     def overrides_ns(self) -> dict[str, int]:

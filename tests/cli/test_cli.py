@@ -3,6 +3,7 @@
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -47,7 +48,7 @@ TABLE = '[table]\nid = "t"\ngame = "club_carrom"\n[web]\n'
         (["export", "--state-dir", "/nowhere"], "missing: --observations"),
         (["export", "--observations", "--state-dir", "/nowhere"], "no directory /nowhere"),
         (["send", "--broker", "h:1", "--table", "t"], "missing: COMMAND"),
-        (["send", "--broker", "h:1", "--table", "t", "undo", "x"], '"x" is not key=value'),
+        (["send", "--broker", "h:1", "--table", "t", "undo", "x"], ""x" is not key=value"),
         (["--log-level", "loud", "schema"], "it can be debug, info, warning, error"),
     ],
 )
@@ -91,6 +92,18 @@ def test_run_refuses_a_bad_configuration_before_anything_else(
     bad.write_text(TABLE.replace("club_carrom", "club"))
     assert cli.main(["run", "--config", str(bad)]) == 2
     assert "table.game" in capsys.readouterr().err
+
+
+@pytest.mark.real
+def test_send_without_a_broker_is_something_wrong_not_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))  # bound, not listening: nobody answers there
+        broker = f"127.0.0.1:{unused.getsockname()[1]}"
+        assert cli.main(["send", "--broker", broker, "--table", "t", "undo"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert broker in err
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,7 @@ def test_the_boot_id_is_the_kernels_and_stays() -> None:
     assert uuid.UUID(told)
 
 
-def test_without_a_boot_id_each_start_counts_as_a_boot(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_a_boot_id_each_start_counts_as_a_boot(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(clock, "_BOOT_ID", tmp_path / "nothing")
     first, second = SystemClock(), SystemClock()
     assert first.boot_id() == first.boot_id()

@@ -122,8 +122,7 @@ def test_relative_paths_start_at_the_file(read: Callable[[str], Settings], tmp_p
     (tmp_path / "secret").write_text("x")
     (tmp_path / "secret").chmod(0o600)
     settings = read(
-        CARROM.replace("players", 'state_dir = "state"\nplayers')
-        + '[mqtt]\nusername = "u"\npassword_file = "secret"\n'
+        CARROM.replace("players", 'state_dir = "state"\nplayers') + '[mqtt]\nusername = "u"\npassword_file = "secret"\n'
     )
     assert settings.table.state_dir == tmp_path / "state"
     assert settings.mqtt.password_file == tmp_path / "secret"
@@ -267,13 +266,11 @@ WRONG = {
         GPIO
         + '[[sources]]\nid = "b"\nkind = "gpio"\n'
         + BEAM.replace("channel = 0", 'pin = "GPIO4"')
-        + BEAM.replace("channel = 0", 'pin = "GPIO4"')
-        .replace('"board"', '"b"')
-        .replace('id = "ne"', 'id = "x"'),
+        + BEAM.replace("channel = 0", 'pin = "GPIO4"').replace('"board"', '"b"').replace('id = "ne"', 'id = "x"'),
         "beams[1].pin",
         "already",
     ),
-    "channel too large": (CARROM + BEAM.replace("= 0", "= 256"), "beams[0].channel", "at most 255"),
+    "channel too large": (CARROM + BEAM.replace("= 0", "= 64"), "beams[0].channel", "at most 63"),
     "carpetball place": (CARPETBALL + BEAM, "beams[0].place", "north"),
     "strike without end": (CARPETBALL + BEAM.replace('place = "ne"', 'place = "strike"'), "beams[0]", "end"),
     "end at a pocket": (CARROM + BEAM + 'end = "north"\n', "beams[0].end", "leave this out"),
@@ -287,11 +284,7 @@ WRONG = {
     "passes twice": (CARROM + BEAM + 'passes = ["white", "white"]\n', "beams[0].passes", "twice"),
     "passes text": (CARROM + BEAM + 'passes = "white"\n', "beams[0].passes", "a list"),
     "group at two places": (
-        CARROM
-        + BEAM
-        + 'exclusive = "g"\n'
-        + BEAM.replace('"ne"', '"nw"').replace("= 0", "= 1")
-        + 'exclusive = "g"\n',
+        CARROM + BEAM + 'exclusive = "g"\n' + BEAM.replace('"ne"', '"nw"').replace("= 0", "= 1") + 'exclusive = "g"\n',
         "beams[1].exclusive",
         'at place "ne"',
     ),
@@ -362,6 +355,11 @@ def test_a_debounce_time_that_cannot_be_is_refused_at_load(
     assert found[0].line == 15
 
 
+def test_a_merge_gap_may_be_none_at_all(read: Callable[[str], Settings]) -> None:
+    settings = read(CARROM + BEAM + "[beams.settings]\nmerge_gap_ms = 0\n")
+    assert settings.beams[0].settings.overrides_ns() == {"merge_gap_ns": 0}
+
+
 @pytest.mark.parametrize(("written", "ns"), [("0.5", 500_000), ("1", 1_000_000), ("0.0001", 100)])
 def test_a_debounce_time_below_a_millisecond_stays_what_it_is(
     read: Callable[[str], Settings], written: str, ns: int
@@ -406,9 +404,7 @@ def test_an_option_without_quotes_is_explained(problems: Callable[[str], list[Pr
         (b"\0", 1, "not TOML"),
     ],
 )
-def test_a_file_that_is_no_toml_is_one_sentence(
-    tmp_path: Path, content: bytes, line: int | None, says: str
-) -> None:
+def test_a_file_that_is_no_toml_is_one_sentence(tmp_path: Path, content: bytes, line: int | None, says: str) -> None:
     file = tmp_path / "t.toml"
     file.write_bytes(content)
     with pytest.raises(ConfigurationError) as error:
@@ -526,9 +522,7 @@ def test_a_numbered_port_is_doubtful_and_the_lasting_name_is_told(read: Callable
     assert "/dev/serial/by-id" in warning.sentence
 
 
-def test_a_password_for_everybody_to_read_is_doubtful(
-    read: Callable[[str], Settings], tmp_path: Path
-) -> None:
+def test_a_password_for_everybody_to_read_is_doubtful(read: Callable[[str], Settings], tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("x")
     text = CARROM + WEB + '[mqtt]\nusername = "u"\npassword_file = "secret"\n'
