@@ -44,9 +44,7 @@ class Relay:
         """Take over a connection whose request head has been read already."""
         self._reader = reader
         self._writer = writer
-        self._protocol = ServerProtocol(
-            subprotocols=[Subprotocol("mqtt")], max_size=MAX_MESSAGE_BYTES, logger=_silent
-        )
+        self._protocol = ServerProtocol(subprotocols=[Subprotocol("mqtt")], max_size=MAX_MESSAGE_BYTES, logger=_silent)
 
     async def run(self, head: bytes, broker_host: str, broker_port: int) -> None:
         """Answer the handshake in `head` and relay to the broker."""

@@ -79,9 +79,7 @@ class WebServer:
         table = json.dumps({"base": self._base, "tables": self._tables}).encode()
         self._assets["/table.json"] = assets.asset(table, "application/json")
         try:
-            self._server = await asyncio.start_server(
-                self._serve, self._host, self._port, limit=MAX_HEAD_BYTES
-            )
+            self._server = await asyncio.start_server(self._accept, self._host, self._port, limit=MAX_HEAD_BYTES)
         except OSError as error:
             raise WebServerError(self._why_not(error)) from error
         port: int = self._server.sockets[0].getsockname()[1]
@@ -92,9 +90,10 @@ class WebServer:
         if self._server is None:
             return
         self._server.close()
-        for connection in self._connections:
+        connections = tuple(self._connections)
+        for connection in connections:
             connection.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
+        await asyncio.gather(*connections, return_exceptions=True)
         await self._server.wait_closed()
         self._server = None
 
@@ -102,8 +101,7 @@ class WebServer:
         where = f"{self._host}:{self._port}"
         if error.errno == errno.EADDRINUSE:
             return (
-                f"The pages cannot listen on {where}: another program uses this port; "
-                "choose another in [web] listen."
+                f"The pages cannot listen on {where}: another program uses this port; choose another in [web] listen."
             )
         if error.errno == errno.EACCES:
             return (
@@ -115,10 +113,13 @@ class WebServer:
             "[web] listen needs an address of this computer, such as “127.0.0.1:8080”."
         )
 
-    async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
+    def _accept(self, reader: StreamReader, writer: StreamWriter) -> None:
+        # Tasks of our own: asyncio's would log a traceback for each that `stop` cancels.
+        task = asyncio.create_task(self._serve(reader, writer))
         self._connections.add(task)
+        task.add_done_callback(self._connections.discard)
+
+    async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
         try:
             if len(self._connections) > self._max_connections:
                 self.counters.connections_refused += 1
@@ -129,7 +130,6 @@ class WebServer:
         except (OSError, TimeoutError, asyncio.IncompleteReadError):
             pass  # The client is gone or too slow: there is nobody left to tell.
         finally:
-            self._connections.discard(task)
             await close_stream(writer)
 
     async def _converse(self, reader: StreamReader, writer: StreamWriter) -> None:

@@ -8,6 +8,7 @@ import { news, view } from "./view.js";
 const TICK_MS = 500;
 const NEWS_MS = 8000;
 const REMEMBERED_EVENTS = 200;
+const QUIET_MS = 2500; // longer than from one answered ping to the next
 
 // Everything the page knows; `liveMs` is when it last was live.
 const known = {
@@ -15,6 +16,8 @@ const known = {
   reason: "connecting",
   availability: null,
   state: null,
+  info: null,
+  health: null,
   healthUntilMs: null,
   liveMs: null,
 };
@@ -37,7 +40,22 @@ function takeState(payload) {
   const state = JSON.parse(payload);
   if (!state?.rules) return;
   known.state = state;
-  drawBoard(view(state));
+}
+
+// A message that is published again changes nothing, so nothing is drawn again.
+let drawn = "";
+
+function draw() {
+  if (known.state === null) return;
+  const model = view(known.state, known);
+  const now = JSON.stringify(model);
+  if (now !== drawn) drawBoard(model);
+  drawn = now;
+}
+
+function takeHealth(payload, retained) {
+  known.health = JSON.parse(payload);
+  known.healthUntilMs = healthUntil(known.health, retained, Date.now());
 }
 
 function takeEvent(payload) {
@@ -57,7 +75,9 @@ function take(kind, payload, retained) {
     if (kind === "availability") known.availability = payload;
     else if (kind === "state") takeState(payload);
     else if (kind === "event" && !retained) takeEvent(payload);
-    else if (kind === "health") known.healthUntilMs = healthUntil(JSON.parse(payload), retained, Date.now());
+    else if (kind === "health") takeHealth(payload, retained);
+    else if (kind === "info") known.info = JSON.parse(payload);
+    draw();
   } catch (error) {
     console.warn(`A ${kind} message cannot be shown: ${error.message}`);
   }
@@ -83,7 +103,7 @@ function watch(base, table) {
     },
   });
   document.addEventListener("visibilitychange", () => {
-    if (!document.hidden) feed.wake(2 * 1000 + 500);
+    if (!document.hidden) feed.wake(QUIET_MS);
   });
   setInterval(judge, TICK_MS);
   feed.open();

@@ -41,6 +41,7 @@ function panel(model) {
   names.id = id;
   made.dataset.names = String(model.names.length);
   const score = element("p", "score", element("span", "digits", model.score), element("span", "score-word", model.scoreWord));
+  score.toggleAttribute("data-empty", model.score === "–");
   score.dataset.digits = String(Math.min(model.score.length, 4));
   made.append(
     element("p", "tag", ...(model.tag ? text(model.tag.parts) : [])),

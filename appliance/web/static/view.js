@@ -18,6 +18,7 @@ export const plain = (parts) => parts.map((part) => (typeof part === "string" ? 
 
 const words = (value) => String(value).replaceAll("_", " ");
 const objectWord = (object) => OBJECTS[object] ?? words(object);
+const points = (count) => `${count} ${count === 1 ? "point" : "points"}`;
 const inWords = (count) => NUMBERS[count] ?? String(count);
 const list = (value) => (Array.isArray(value) ? value : []);
 
@@ -125,11 +126,14 @@ function endPanels(doc, who) {
 
 // ---- the lines below: what matters at the table now
 
+const abandoned = (doc) => doc.last_result?.abandoned === true && doc.last_result.match_id === doc.match_id;
+
 function resultLine(doc, who) {
   const rules = doc.rules;
   const certain = doc.last_result?.certain === false ? [" — not certain: nobody has confirmed an assumption"] : [];
   const line = (...parts) => ({ kind: "result", parts: [...parts, ...certain] });
-  const over = (what) => line(`The ${what} is over, with no winner.`);
+  const over = (what) => line(`The ${what} is over, with no winner`);
+  if (abandoned(doc)) return line("The match was abandoned: it has no winner");
   if (rules.game === "money_carrom" && rules.phase === "match_over") {
     const winners = list(rules.match_winners).map(who.name);
     if (!winners.length) return over("game");
@@ -141,23 +145,23 @@ function resultLine(doc, who) {
     return rules.round_winner ? line(who.name(rules.round_winner), " wins the round") : over("round");
   }
   const winner = rules.match_winner;
-  const points = rules.board_result?.points;
-  const scored = rules.game === "club_carrom" && points ? [`, ${points} ${points === 1 ? "point" : "points"} for the board`] : [];
+  const scored = rules.game === "club_carrom" && rules.board_result?.points ? points(rules.board_result.points) : null;
+  const also = scored ? [`, ${scored} for the board`] : [];
   if (rules.phase === "match_over") {
-    if (winner === "draw") return line("The match is a draw", ...scored);
+    if (winner === "draw") return line("The match is a draw", ...also);
     if (!winner) return over("match");
-    return line(...who.team(winner), who.verb(winner, " wins the match", " win the match"), ...scored);
+    return line(...who.team(winner), who.verb(winner, " wins the match", " win the match"), ...also);
   }
   const board = rules.board_result;
   if (rules.phase !== "board_over" || !board) return null;
   if (!board.winner) return over("board");
-  return line(...who.team(board.winner), who.verb(board.winner, " wins the board", " win the board"), ...(scored.length ? [`: ${points} ${points === 1 ? "point" : "points"}`] : []));
+  return line(...who.team(board.winner), who.verb(board.winner, " wins the board", " win the board"), ...(scored ? [`: ${scored}`] : []));
 }
 
 function turnLine(doc, who) {
   const rules = doc.rules;
   const turn = rules.turn;
-  if (!turn) return null;
+  if (!turn || abandoned(doc)) return null;
   if (rules.game === "carpetball") {
     const player = who.name(rules.ends?.[turn.end]?.player ?? 0);
     if (rules.phase === "line_up") return { kind: "turn", parts: ["Line up the balls · ", player, " throws first"] };
@@ -242,19 +246,31 @@ function strokeLine(doc, who) {
 }
 
 function lastLine(doc, who) {
-  const last = doc.last_result;
-  if (doc.rules.game !== "club_carrom" || doc.rules.phase !== "playing") return null;
-  if (!last || !["A", "B"].includes(last.winner) || typeof last.points !== "number") return null;
-  return { kind: "last", parts: ["Last board: ", ...who.team(last.winner), `, ${last.points} ${last.points === 1 ? "point" : "points"}`] };
+  const last = doc.last_result?.board_result;
+  if (doc.rules.game !== "club_carrom" || doc.rules.phase !== "playing" || !last) return null;
+  return { kind: "last", parts: ["Last board: ", ...who.team(last.winner), `, ${points(last.points)}`] };
 }
 
-function lines(doc, who) {
+// What the appliance says is not well with itself.
+function faultLines(doc, health) {
+  const beams = Object.entries(health?.beams ?? {})
+    .filter(([, beam]) => !["ok", "unknown"].includes(beam.state))
+    .map(([id, beam]) => `Beam ${words(id)} is ${words(beam.state)}: it scores nothing`);
+  const sources = Object.entries(health?.sources ?? {})
+    .filter(([, source]) => source.state === "lost")
+    .map(([id]) => `The sensor board “${id}” is not answering: score by hand`);
+  const journal = health?.journal?.safe === false ? ["The score cannot be saved: a power cut would lose it"] : [];
+  return [...journal, ...sources, ...beams].map((said) => ({ kind: "fault", parts: [said] }));
+}
+
+function lines(doc, who, health) {
   const rules = doc.rules;
   const pending = list(doc.pending).length;
   const queue = list(rules.queue).map(who.name);
   return [
     doc.paused ? { kind: "paused", parts: ["Paused: nothing scores"] } : null,
     resultLine(doc, who),
+    ...faultLines(doc, health),
     ...list(doc.questions).map((question) => questionLine(doc, who, question)),
     ...list(doc.instructions).map((instruction) => instructionLine(instruction, who)),
     pending ? { kind: "pending", parts: [pending === 1 ? "One stroke is not judged yet" : `${pending} strokes are not judged yet`] } : null,
@@ -266,19 +282,21 @@ function lines(doc, who) {
   ].filter(Boolean);
 }
 
-function heading(doc) {
+function heading(doc, info) {
   const rules = doc.rules;
   const parts = [GAMES[rules.game] ?? words(rules.game)];
   if (rules.board && rules.game !== "money_carrom") parts.push(`board ${rules.board}`);
   if (rules.round) parts.push(`round ${rules.round}`);
+  const target = info?.options?.["cc.target"];
+  if (rules.game === "club_carrom" && target) parts.push(`first to ${target}`);
   if (rules.phase === "standoff") parts.push("standoff");
   return parts.join(" · ");
 }
 
 const LAYOUTS = { money_carrom: moneyPanels, carpetball: endPanels };
 
-// The view model of one `state` document.
-export function view(doc) {
+// The view model of one `state` document, with the newest `info` and `health` where they have come.
+export function view(doc, { info = null, health = null } = {}) {
   const who = naming(doc);
   const rules = doc.rules;
   const panels = (LAYOUTS[rules.game] ?? sidePanels)(doc, who);
@@ -289,13 +307,13 @@ export function view(doc) {
     counted: true,
     word: `${objectWord(object)} left`,
   }));
-  const below = lines(doc, who);
+  const below = lines(doc, who, health);
   const sums = panels.map((panel) => `${plain(panel.names.flatMap((name, i) => (i ? [" and ", name] : [name])))} ${panel.score}`);
   const pieceSums = [...panels.map((panel) => panel.left), ...pool].filter((left) => left?.counted).map((left) => `${left.word} ${left.count}`);
   const first = below.find((line) => ["paused", "result", "turn", "cover", "final"].includes(line.kind));
   return {
     game: rules.game,
-    heading: heading(doc),
+    heading: heading(doc, info),
     panels,
     pool,
     lines: below,
@@ -323,6 +341,7 @@ export function news(event, doc) {
     redone: ["The step stands again"],
     players_changed: ["The players have changed"],
     match_started: ["A new match begins"],
+    match_abandoned: ["The match was abandoned"],
     passage_not_scored: ["Something passed a beam; it is not scored"],
     beam_fault: ["A beam has a fault", ...(event.beam ? [`: ${words(event.beam)}`] : [])],
     beam_well: ["A beam is well again", ...(event.beam ? [`: ${words(event.beam)}`] : [])],

@@ -1,0 +1,67 @@
+"""Request heads and answers, as bytes."""
+
+from http import HTTPStatus
+
+import pytest
+
+from appliance.web.http import BadRequestError, parse_head, response, tag_matches
+
+
+def head(*lines: str) -> bytes:
+    return "\r\n".join((*lines, "", "")).encode("latin-1")
+
+
+def test_a_head_is_read() -> None:
+    request = parse_head(head("GET /board.css?v=1 HTTP/1.0", "Host: board.local", "IF-None-Match:  x "))
+    assert (request.method, request.path) == ("GET", "/board.css")
+    assert request.headers == {"host": "board.local", "if-none-match": "x"}
+    assert not request.wants_websocket
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("nonsense",),
+        ("GET /",),
+        ("GET / SPDY/3",),
+        ("GET board.css HTTP/1.1",),
+        ("GET / HTTP/1.1", "no colon"),
+        ("GET / HTTP/1.1", "Spaced : x"),
+    ],
+)
+def test_a_bad_head_is_refused(lines: tuple[str, ...]) -> None:
+    with pytest.raises(BadRequestError, match=r"\.$"):
+        parse_head(head(*lines))
+
+
+@pytest.mark.parametrize(
+    ("headers", "own"),
+    [
+        (("Host: board.local:8080",), True),
+        (("Host: board.local:8080", "Origin: http://board.local:8080"), True),
+        (("Host: board.local", "Origin: https://BOARD.local:8443"), True),
+        (("Host: [::1]:8080", "Origin: http://[::1]:8080"), True),
+        (("Host: 127.0.0.1:8080", "X-Forwarded-Host: club.example", "Origin: https://club.example"), True),
+        (("Host: board.local", "Origin: http://evil.example"), False),
+        (("Host: board.local", "Origin: http://board.local.evil.example"), False),
+        (("Host: board.local", "Origin: null"), False),
+        (("Host: board.local", "Origin: http://["), False),
+        (("Origin: http://board.local",), False),
+    ],
+)
+def test_only_pages_of_the_same_host_are_own(headers: tuple[str, ...], own: bool) -> None:
+    assert parse_head(head("GET /mqtt HTTP/1.1", *headers)).from_own_page is own
+
+
+def test_an_answer_to_head_states_the_length_and_keeps_the_body() -> None:
+    whole = response(HTTPStatus.OK, b"12345", "text/plain")
+    assert whole.endswith(b"\r\n\r\n12345")
+    assert response(HTTPStatus.OK, b"12345", "text/plain", head_only=True) == whole.removesuffix(b"12345")
+    assert b"\r\nContent-Length: 5\r\n" in whole
+
+
+@pytest.mark.parametrize(
+    ("sent", "same"), [("", False), ('"a"', True), ('W/"a"', True), ('"b", "a"', True), ("*", True), ('"b"', False)]
+)
+def test_tags_are_compared(sent: str, same: bool) -> None:
+    assert tag_matches(sent, '"a"') is same

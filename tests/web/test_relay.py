@@ -1,0 +1,289 @@
+"""The relay between a WebSocket and the broker's port, over real sockets."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import pytest
+from paho.mqtt.client import Client
+from paho.mqtt.enums import CallbackAPIVersion
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus
+from websockets.typing import Origin, Subprotocol
+
+from appliance.web.relay import MAX_MESSAGE_BYTES
+from appliance.web.server import WebServer
+from tests.web.conftest import HOST, Broker
+
+pytestmark = pytest.mark.real
+
+Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+MIB = 1024 * 1024
+
+
+async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while data := await reader.read(4096):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
+
+
+def relayed(broker: Handler | None, body: Callable[[WebServer, int], Awaitable[None]], **options: int) -> None:
+    """Run `body` with a server in front of a pretended broker; None: nobody listens there."""
+
+    async def run() -> None:
+        listener = await asyncio.start_server(broker or echo, HOST, 0)
+        broker_port = listener.sockets[0].getsockname()[1]
+        if broker is None:
+            listener.close()
+        server = WebServer(HOST, 0, HOST, broker_port, "t1", **options)
+        port = await server.start()
+        try:
+            async with asyncio.timeout(20):
+                await body(server, port)
+        finally:
+            await server.stop()
+            listener.close()
+
+    asyncio.run(run())
+
+
+def page(port: int, origin: str | None = None) -> connect:
+    return connect(
+        f"ws://{HOST}:{port}/mqtt",
+        subprotocols=[Subprotocol("mqtt")],
+        origin=Origin(origin) if origin else None,
+        max_size=None,
+        compression=None,
+    )
+
+
+async def gather(socket: ClientConnection, size: int) -> bytes:
+    collected = bytearray()
+    while len(collected) < size:
+        collected += await socket.recv(decode=False)
+    return bytes(collected)
+
+
+async def closing(socket: ClientConnection) -> tuple[int, str]:
+    await socket.wait_closed()
+    assert socket.close_code is not None
+    return socket.close_code, socket.close_reason or ""
+
+
+def test_bytes_pass_both_ways_however_they_are_cut() -> None:
+    async def body(server: WebServer, port: int) -> None:
+        async with page(port, f"http://{HOST}:{port}") as socket:
+            assert socket.subprotocol == "mqtt"
+            await socket.send(b"ab")
+            await socket.send([b"c", b"", b"def"])
+            assert await gather(socket, 6) == b"abcdef"
+        assert server.counters.relays == 1
+
+    relayed(echo, body)
+
+
+def test_much_data_arrives_whole_and_in_order() -> None:
+    async def body(_: WebServer, port: int) -> None:
+        sent = b"".join(index.to_bytes(4, "big") for index in range(MIB // 2))
+        async with page(port) as socket:
+
+            async def send() -> None:
+                for start in range(0, len(sent), 50_000):
+                    await socket.send(sent[start : start + 50_000])
+
+            sending = asyncio.create_task(send())
+            assert await gather(socket, len(sent)) == sent
+            await sending
+
+    relayed(echo, body)
+
+
+def test_a_page_that_does_not_read_stops_the_broker() -> None:
+    pushed = 0
+    stalled = asyncio.Event()
+
+    async def flood(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal pushed
+        with suppress(OSError, TimeoutError):
+            while True:
+                writer.write(b"x" * 65536)
+                async with asyncio.timeout(1):
+                    await writer.drain()
+                pushed += 65536
+        stalled.set()
+        writer.close()
+
+    async def body(_: WebServer, port: int) -> None:
+        _, writer = await asyncio.open_connection(HOST, port)
+        writer.write(
+            b"GET /mqtt HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+            b"Sec-WebSocket-Protocol: mqtt\r\n\r\n"
+        )
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        await stalled.wait()
+        writer.close()
+
+    relayed(flood, body)
+    # What the system's own socket buffers hold on both connections, and no more.
+    assert 0 < pushed < 32 * MIB
+
+
+def test_a_broker_that_does_not_read_stops_the_page() -> None:
+    over = asyncio.Event()
+
+    async def deaf(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        await over.wait()
+        writer.transport.abort()
+
+    async def body(_: WebServer, port: int) -> None:
+        sent = 0
+        async with page(port) as socket:
+            with suppress(TimeoutError):
+                while sent < 64 * MIB:
+                    async with asyncio.timeout(1):
+                        await socket.send(b"x" * 50_000)
+                    sent += 50_000
+            socket.transport.abort()
+        over.set()
+        assert sent < 32 * MIB
+
+    relayed(deaf, body)
+
+
+def test_a_broker_away_is_said_with_the_close() -> None:
+    async def body(_: WebServer, port: int) -> None:
+        async with page(port) as socket:
+            assert await closing(socket) == (4001, "the broker cannot be reached")
+
+    relayed(None, body)
+
+
+def test_a_broker_that_goes_is_said_after_its_last_bytes() -> None:
+    async def short(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"last")
+        writer.close()
+
+    async def body(_: WebServer, port: int) -> None:
+        async with page(port) as socket:
+            assert await socket.recv() == b"last"
+            assert await closing(socket) == (4002, "the broker went away")
+
+    relayed(short, body)
+
+
+@pytest.mark.parametrize("politely", [True, False])
+def test_a_page_that_goes_leaves_the_broker(politely: bool) -> None:
+    ended = asyncio.Event()
+
+    async def watching(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert await reader.readexactly(3) == b"bye"
+        with suppress(OSError):
+            assert await reader.read() == b""
+        ended.set()
+        writer.close()
+
+    async def body(_: WebServer, port: int) -> None:
+        async with page(port) as socket:
+            await socket.send(b"bye")
+            if politely:
+                await socket.close()
+            else:
+                socket.transport.abort()
+            await ended.wait()
+
+    relayed(watching, body)
+
+
+def test_text_is_refused() -> None:
+    async def body(_: WebServer, port: int) -> None:
+        async with page(port) as socket:
+            await socket.send("hello")
+            assert (await closing(socket))[0] == 1003
+
+    relayed(echo, body)
+
+
+def test_an_oversized_message_is_refused() -> None:
+    async def body(_: WebServer, port: int) -> None:
+        async with page(port) as socket:
+            await socket.send(b"x" * (MAX_MESSAGE_BYTES + 1))
+            assert (await closing(socket))[0] == 1009
+
+    relayed(echo, body)
+
+
+def test_a_page_of_another_site_is_refused() -> None:
+    async def body(server: WebServer, port: int) -> None:
+        with pytest.raises(InvalidStatus) as caught:
+            await page(port, "http://evil.example")
+        assert caught.value.response.status_code == 403
+        assert caught.value.response.body == b"A page of another site may not connect to this table.\n"
+        assert server.counters.relays_refused == 1
+
+    relayed(echo, body)
+
+
+def test_the_subprotocol_must_be_mqtt() -> None:
+    async def body(_: WebServer, port: int) -> None:
+        with pytest.raises(InvalidStatus) as caught:
+            await connect(f"ws://{HOST}:{port}/mqtt", subprotocols=[Subprotocol("chat")])
+        assert caught.value.response.status_code == 400
+
+    relayed(echo, body)
+
+
+def test_one_page_too_many_is_told_so_and_a_place_becomes_free_again() -> None:
+    async def body(server: WebServer, port: int) -> None:
+        async with page(port), page(port) as second:
+            assert await closing(second) == (1013, "too many pages are open at once")
+        assert server.counters.relays_refused == 1
+        async with page(port) as third:
+            await third.send(b"again")
+            assert await gather(third, 5) == b"again"
+
+    relayed(echo, body, max_relays=1)
+
+
+def test_stopping_says_goodbye() -> None:
+    async def body(server: WebServer, port: int) -> None:
+        async with page(port) as socket:
+            await socket.send(b"x")
+            await gather(socket, 1)
+            stopping = asyncio.create_task(server.stop())
+            assert await closing(socket) == (1001, "the appliance is stopping")
+            await stopping
+
+    relayed(echo, body)
+
+
+def test_mqtt_passes_to_a_real_broker(broker: Broker, pages: str) -> None:
+    state = json.dumps({"name": "Ünï 🙂", "filler": "x" * 30_000})
+    broker.publish("pocketbeam/t1/state", state)
+    received: list[str] = []
+    came = threading.Event()
+    client = Client(CallbackAPIVersion.VERSION2, transport="websockets")
+    client.ws_set_options(path="/mqtt")
+
+    def on_message(_client: Client, _userdata: object, message: object) -> None:
+        received.append(message.payload.decode())  # type: ignore[attr-defined]
+        came.set()
+
+    client.on_message = on_message
+    client.on_connect = lambda *_: client.subscribe("pocketbeam/t1/state", 1)
+    client.connect(HOST, int(pages.rpartition(":")[2]))
+    client.loop_start()
+    try:
+        assert came.wait(5)
+        came.clear()
+        client.publish("pocketbeam/t1/state", "live", qos=1).wait_for_publish(5)
+        assert came.wait(5)
+    finally:
+        client.disconnect()
+        client.loop_stop()
+    assert received == [state, "live"]
