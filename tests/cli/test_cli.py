@@ -48,13 +48,11 @@ TABLE = '[table]\nid = "t"\ngame = "club_carrom"\n[web]\n'
         (["export", "--state-dir", "/nowhere"], "missing: --observations"),
         (["export", "--observations", "--state-dir", "/nowhere"], "no directory /nowhere"),
         (["send", "--broker", "h:1", "--table", "t"], "missing: COMMAND"),
-        (["send", "--broker", "h:1", "--table", "t", "undo", "x"], ""x" is not key=value"),
+        (["send", "--broker", "h:1", "--table", "t", "undo", "x"], '"x" is not key=value'),
         (["--log-level", "loud", "schema"], "it can be debug, info, warning, error"),
     ],
 )
-def test_wrong_use_is_one_sentence(
-    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_use_is_one_sentence(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(arguments) == 2
     out, err = capsys.readouterr()
     assert out == ""
