@@ -1,0 +1,1 @@
+"""Beams, from edges to what fell: debouncing, the bank of all inputs, order across sources, narrowing."""

@@ -1,0 +1,214 @@
+"""All inputs of one table: which channel is which, and what its debounced line means.
+
+Polarity ends here: below are electrical levels, above a beam is broken or not. The bank is fed with what the
+sources deliver, in order, and answers with signals that name beams, strike sensors and buttons. A source that
+reboots or starts has its levels taken silently; a level that a heartbeat shows to be otherwise than the last
+edge said is a lost edge and is made good.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from appliance.events import ColourReading, Edge, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
+from appliance.sensing.debounce import (
+    Blocked,
+    Debouncer,
+    DebounceSettings,
+    InService,
+    Passage,
+    Signal,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Beam:
+    """A beam over a pocket or pit. `passes` is everything that can break it."""
+
+    id: str
+    source: str
+    channel: int
+    place: str
+    passes: tuple[str, ...]
+    blocked_level: int
+    settings: DebounceSettings
+
+
+@dataclass(frozen=True, slots=True)
+class StrikeSensor:
+    """A sensor that feels a stroke begin; `end` is the thrower's end (carpetball), None elsewhere."""
+
+    id: str
+    source: str
+    channel: int
+    end: str | None
+    blocked_level: int
+    settings: DebounceSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A button; `action` and `fields` are the request that a press stands for."""
+
+    id: str
+    source: str
+    channel: int
+    action: str
+    fields: tuple[tuple[str, object], ...]
+    pressed_level: int
+    settings: DebounceSettings
+
+
+Input = Beam | StrikeSensor | Button
+
+
+@dataclass(frozen=True, slots=True)
+class PassageSeen:
+    """Something passed a beam (or the passage of that start turned out to be longer)."""
+
+    beam: Beam
+    passage: Passage
+
+
+@dataclass(frozen=True, slots=True)
+class ColourSeen:
+    """The colour sensor of a beam named an object, for the passage that began at `started_ns`."""
+
+    beam: Beam
+    started_ns: int
+    object: str
+
+
+@dataclass(frozen=True, slots=True)
+class StrikeSeen:
+    """A stroke began."""
+
+    sensor: StrikeSensor
+    at_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pressed:
+    """A button was pressed at `at_ns` and let go."""
+
+    button: Button
+    at_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class InputBlocked:
+    """An input has been active for too long: a blocked beam, a stuck button, a cut wire."""
+
+    input: Input
+    since_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class InputWell:
+    """A blocked input counts again."""
+
+    input: Input
+    at_ns: int
+
+
+TableSignal = PassageSeen | ColourSeen | StrikeSeen | Pressed | InputBlocked | InputWell
+
+COLOUR_WITHIN_NS = 1_000_000_000
+
+
+class SensorBank:
+    """The debouncers of one table, by source and channel."""
+
+    def __init__(self, inputs: Iterable[Input]) -> None:
+        """Take the inputs of the configuration; ids and channels are unique there."""
+        self._inputs: dict[tuple[str, int], Input] = {(i.source, i.channel): i for i in inputs}
+        self._debouncers = {key: Debouncer(i.settings) for key, i in self._inputs.items()}
+        self._newest: dict[tuple[str, int], Passage] = {}
+        self._boots: dict[str, int | None] = {}
+        self._begun: set[str] = set()
+        self.unknown_channels = 0
+        self.unplaced_colours = 0
+
+    @property
+    def debouncers(self) -> Mapping[str, tuple[Input, Debouncer]]:
+        """Every input with its state, by id."""
+        return {i.id: (i, self._debouncers[key]) for key, i in self._inputs.items()}
+
+    def feed(self, item: SourceInput) -> list[TableSignal]:
+        """Take one thing that a source delivered; answer with what it means, in order."""
+        match item:
+            case Edge():
+                return self._edge(item)
+            case Levels():
+                return self._levels(item)
+            case ColourReading():
+                return self._colour(item)
+            case SourceBack():
+                if item.boot_id is None or self._boots.get(item.source) != item.boot_id:
+                    self._begun.discard(item.source)
+                self._boots[item.source] = item.boot_id
+            case EdgesLost():
+                self._begun.discard(item.source)
+            case SourceLost():
+                pass
+        return []
+
+    def _edge(self, edge: Edge) -> list[TableSignal]:
+        key = (edge.source, edge.channel)
+        found = self._inputs.get(key)
+        if found is None:
+            self.unknown_channels += 1
+            return []
+        return self._meaning(key, self._debouncers[key].edge(_active(found, edge.level), edge.at_ns))
+
+    def _levels(self, levels: Levels) -> list[TableSignal]:
+        begun = levels.source in self._begun
+        self._begun.add(levels.source)
+        signals: list[TableSignal] = []
+        for channel, level in levels.levels:
+            key = (levels.source, channel)
+            found = self._inputs.get(key)
+            if found is None:
+                continue
+            debouncer = self._debouncers[key]
+            active = _active(found, level)
+            if not begun:
+                signals += self._meaning(key, debouncer.begin(active, levels.at_ns))
+            elif active != debouncer.active:
+                signals += self._meaning(key, debouncer.edge(active, levels.at_ns))
+            else:
+                signals += self._meaning(key, debouncer.advance(levels.at_ns))
+        return signals
+
+    def _colour(self, reading: ColourReading) -> list[TableSignal]:
+        key = (reading.source, reading.channel)
+        found = self._inputs.get(key)
+        newest = self._newest.get(key)
+        late = newest is None or reading.at_ns - newest.ended_ns > COLOUR_WITHIN_NS
+        if newest is None or late or not isinstance(found, Beam):
+            self.unplaced_colours += 1
+            return []
+        return [ColourSeen(found, newest.started_ns, reading.object)]
+
+    def _meaning(self, key: tuple[str, int], signals: list[Signal]) -> list[TableSignal]:
+        return [self._named(key, self._inputs[key], signal) for signal in signals]
+
+    def _named(self, key: tuple[str, int], found: Input, signal: Signal) -> TableSignal:
+        match signal:
+            case Blocked(since_ns):
+                return InputBlocked(found, since_ns)
+            case InService(at_ns):
+                return InputWell(found, at_ns)
+            case Passage():
+                self._newest[key] = signal
+                match found:
+                    case Beam():
+                        return PassageSeen(found, signal)
+                    case StrikeSensor():
+                        return StrikeSeen(found, signal.started_ns)
+                    case Button():
+                        return Pressed(found, signal.started_ns)
+
+
+def _active(found: Input, level: int) -> bool:
+    active_level = found.pressed_level if isinstance(found, Button) else found.blocked_level
+    return level == active_level

@@ -1,0 +1,202 @@
+"""From edges to pulses of one beam: asymmetric, exact, and never ahead of the line.
+
+A break is believed once the line has stayed broken for `min_dwell_ns` without a gap; a shorter stretch is a
+glitch and only counted. A believed pulse ends when the line has been clear for `min_clear_ns`; shorter gaps
+belong to it. Pulses closer than `merge_gap_ns` are one passage (a disc that bounces on the rim). A pulse of
+`blocked_after_ns` or more is a fault and no passage; the beam is back in service after it was clear for
+`min_clear_ns` and then quiet for `QUIET_BEFORE_SERVICE_NS`.
+
+A passage is handed over at its clearing edge, at once, and again with a longer dwell where a later edge shows
+that it had not ended: show early, judge late. All times come with the edges; nothing here reads a clock, and
+late delivery gives the same answer. The numbers are those of the sensing policy; they are settings of a beam.
+"""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+MS = 1_000_000
+SECOND = 1_000_000_000
+
+NEAR_MISS_NS = 300_000
+QUIET_BEFORE_SERVICE_NS = 1 * SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class DebounceSettings:
+    """The four times of one beam, in nanoseconds."""
+
+    min_dwell_ns: int = 1_500_000
+    min_clear_ns: int = 3 * MS
+    merge_gap_ns: int = 70 * MS
+    blocked_after_ns: int = 5 * SECOND
+
+
+CARROM_POCKET = DebounceSettings()
+CARPETBALL_PIT = DebounceSettings(merge_gap_ns=8 * MS)
+STRIKE_SENSOR = DebounceSettings()
+BUTTON = DebounceSettings(min_dwell_ns=10 * MS, min_clear_ns=20 * MS, merge_gap_ns=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One debounced break and clear. `started_ns` identifies it at its beam; a longer `ended_ns` revises it."""
+
+    started_ns: int
+    ended_ns: int
+    pulses: int = 1
+
+    @property
+    def dwell_ns(self) -> int:
+        """How long the beam was broken, gaps between merged pulses included."""
+        return self.ended_ns - self.started_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """The beam has been broken for too long since `since_ns`."""
+
+    since_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class InService:
+    """A blocked beam is clear again and counts from `at_ns` on."""
+
+    at_ns: int
+
+
+Signal = Passage | Blocked | InService
+
+
+class Condition(Enum):
+    """What a beam is worth at the moment."""
+
+    UNKNOWN = "unknown"  # no level has been read yet
+    OK = "ok"
+    BLOCKED = "blocked"
+    SETTLING = "settling"  # clear again after a block, not yet quiet for long enough
+
+
+@dataclass(slots=True)
+class Counters:
+    """What a beam saw and what it did not count."""
+
+    passages: int = 0
+    glitches: int = 0
+    near_misses: int = 0
+    uncounted: int = 0
+
+
+@dataclass(slots=True)
+class Debouncer:
+    """The state of one beam. Feed it `edge`s in order and let it `advance`; it answers with signals."""
+
+    settings: DebounceSettings
+    counters: Counters = field(default_factory=Counters)
+    condition: Condition = Condition.UNKNOWN
+    _active: bool = False
+    _changed_ns: int = 0
+    _pulse_started_ns: int | None = None  # the believed or still doubtful pulse that is going on
+    _counts: bool = True  # whether this pulse may become a passage
+    _last: Passage | None = None
+    _clear_since_ns: int = 0
+
+    @property
+    def active(self) -> bool:
+        """Whether the beam is broken now, as far as the edges told."""
+        return self._active
+
+    @property
+    def since_ns(self) -> int:
+        """When the level changed last."""
+        return self._changed_ns
+
+    def begin(self, active: bool, at_ns: int) -> list[Signal]:
+        """Take the true level silently: a beam that is broken now is a condition, never a passage."""
+        self._active = active
+        self._changed_ns = at_ns
+        self._last = None
+        self._pulse_started_ns = at_ns if active else None
+        self._counts = False
+        if active:
+            self.condition = Condition.BLOCKED
+            return [Blocked(at_ns)]
+        if self.condition is Condition.BLOCKED:
+            return self._begin_settling(at_ns)
+        if self.condition is not Condition.SETTLING:
+            self.condition = Condition.OK
+        return []
+
+    def edge(self, active: bool, at_ns: int) -> list[Signal]:
+        """One change of the line. An edge that changes nothing, or goes back in time, is taken at its true place."""
+        at_ns = max(at_ns, self._changed_ns)
+        if self.condition is Condition.UNKNOWN:
+            return self.begin(active, at_ns)
+        signals = self.advance(at_ns)
+        if active == self._active:
+            return signals
+        stretch_ns = at_ns - self._changed_ns
+        self._active = active
+        self._changed_ns = at_ns
+        if active:
+            if self._pulse_started_ns is None or stretch_ns >= self.settings.min_clear_ns:
+                self._pulse_started_ns = at_ns
+                self._counts = self.condition is Condition.OK
+            if self.condition is Condition.SETTLING:
+                self._clear_since_ns = at_ns
+            return signals
+        return signals + self._cleared(stretch_ns, at_ns)
+
+    def advance(self, now_ns: int) -> list[Signal]:
+        """Let time pass up to `now_ns`: a long break becomes a fault, a quiet beam comes back into service."""
+        if self._active and self.condition in (Condition.OK, Condition.SETTLING):
+            assert self._pulse_started_ns is not None
+            if now_ns - self._pulse_started_ns >= self.settings.blocked_after_ns:
+                self.condition = Condition.BLOCKED
+                self._counts = False
+                return [Blocked(self._pulse_started_ns)]
+        if self.condition is Condition.SETTLING and not self._active:
+            in_service_ns = self._clear_since_ns + self.settings.min_clear_ns + QUIET_BEFORE_SERVICE_NS
+            if now_ns >= in_service_ns:
+                self.condition = Condition.OK
+                return [InService(in_service_ns)]
+        return []
+
+    def _cleared(self, stretch_ns: int, at_ns: int) -> list[Signal]:
+        started_ns = self._pulse_started_ns
+        assert started_ns is not None
+        if self.condition is Condition.BLOCKED:
+            self._pulse_started_ns = None
+            return self._begin_settling(at_ns)
+        if self.condition is Condition.SETTLING:
+            self._clear_since_ns = at_ns
+        continues = self._last is not None and self._last.started_ns == started_ns
+        if stretch_ns < self.settings.min_dwell_ns and not continues:
+            self.counters.glitches += 1
+            if stretch_ns >= NEAR_MISS_NS:
+                self.counters.near_misses += 1
+            # The next stretch stands by itself: spikes do not add up to a break.
+            self._pulse_started_ns = None
+            return []
+        if not self._counts:
+            self.counters.uncounted += 1
+            return []
+        return [self._passage(started_ns, at_ns)]
+
+    def _passage(self, started_ns: int, ended_ns: int) -> Passage:
+        last = self._last
+        if last is not None and last.started_ns == started_ns:
+            passage = Passage(started_ns, ended_ns, last.pulses)
+        elif last is not None and started_ns - last.ended_ns < self.settings.merge_gap_ns:
+            passage = Passage(last.started_ns, ended_ns, last.pulses + 1)
+            self._pulse_started_ns = last.started_ns
+        else:
+            passage = Passage(started_ns, ended_ns)
+            self.counters.passages += 1
+        self._last = passage
+        return passage
+
+    def _begin_settling(self, at_ns: int) -> list[Signal]:
+        self.condition = Condition.SETTLING
+        self._clear_since_ns = at_ns
+        return []

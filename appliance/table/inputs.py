@@ -1,0 +1,83 @@
+"""What the session at the table is asked to take: what the sensors saw, and what people want.
+
+All times are nanoseconds of the host's monotonic clock. A request's fields have been checked for being JSON;
+their meaning is checked where they are decided.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from appliance.table.model import MatchStarted
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The very first match of a table."""
+
+    started: MatchStarted
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A passage at a pocket or pit; the same `beam` and `started_ns` again is the same passage, revised."""
+
+    beam: str
+    place: str
+    candidates: tuple[str, ...]
+    started_ns: int
+    ended_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Coloured:
+    """The colour sensor of `beam` named the object of the passage that began at `started_ns`."""
+
+    beam: str
+    started_ns: int
+    object: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strike:
+    """The strike sensor felt a stroke begin; `end` is the thrower's (carpetball)."""
+
+    end: str | None
+    at_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClockPassed:
+    """Every source that matters has told all it saw up to `at_ns`."""
+
+    at_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rebooted:
+    """The host or a source began anew at `at_ns`; what was measured before has no meaning any more."""
+
+    at_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a person wants, by button (`button` is its id), page or message."""
+
+    command: str
+    at_ns: int
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    expected_seq: int | None = None
+    button: str | None = None
+
+
+TableInput = Begin | Passed | Coloured | Strike | ClockPassed | Rebooted | Request
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why a request is not done; nothing has changed. `stroke` is the number of the stroke in its way."""
+
+    code: str
+    message: str
+    stroke: int | None = None

@@ -1,0 +1,141 @@
+"""How matches begin: by request, by `done` after the last one, and the very first."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from appliance import rules
+from appliance.table.draft import Draft, Refuse
+from appliance.table.inputs import Begin, Request
+from appliance.table.model import Abandoned, Json, MatchStarted, Policy, Seat, StrokeDropped, TableState
+
+FINISHED = frozenset({"match_over", "round_over"})
+NAME_LENGTH = 40
+
+
+def first_match(policy: Policy, position: Json | None = None) -> Begin:
+    """The match that a table without history begins with, from its configuration.
+
+    Raises `rules.BadInput` where the configuration's options or the position do not fit the game.
+    """
+    line = _setup_line(len(policy.players), policy.rules, position)
+    rules.parse_setup(policy.game, line)
+    started = MatchStarted(
+        match=1,
+        setup={"game": policy.game, "line": line},
+        players=policy.players,
+        unknown_object=policy.unknown_object,
+        strike_sensor=policy.strike_sensor,
+        file_rules=policy.rules,
+        asked=False,
+    )
+    return Begin(started)
+
+
+def options_in_force(state: TableState) -> dict[str, object]:
+    """Every option of the current match with its value."""
+    setup = state.match.started.setup
+    return rules.options_document(rules.parse_setup(setup["game"], setup["line"]).options)
+
+
+def is_running(state: TableState) -> bool:
+    """From the first observation to the end of the match or round."""
+    fold = state.fold
+    if fold.abandoned or fold.rules.phase in FINISHED:
+        return bool(fold.queue)
+    return bool(fold.lines or fold.queue or state.stroke)
+
+
+def begin_match(draft: Draft, request: Request) -> None:
+    """Begin a new match: as before, but for what the request says."""
+    fields = request.fields
+    state, policy = draft.state, draft.policy
+    before = state.match.started
+    game = fields.get("game", before.setup["game"])
+    if game not in rules.GAMES:
+        raise Refuse("malformed", f"game: {game!r} is none of {', '.join(rules.GAMES)}")
+    seats = _seats(fields["players"], state) if "players" in fields else state.match.seats
+    line = _setup_line(len(seats), _options(game, before, policy, fields.get("options")), fields.get("position"))
+    try:
+        rules.parse_setup(game, line)
+    except rules.BadInput as problem:
+        raise Refuse("malformed", str(problem)) from None
+    if is_running(state):
+        if fields.get("abandon") is not True:
+            raise Refuse("match_running", 'a match is running; add "abandon": true to give it up')
+        abandon(draft)
+    draft.emit(
+        MatchStarted(
+            match=draft.state.last_match + 1,
+            setup={"game": game, "line": line},
+            players=seats,
+            unknown_object=policy.unknown_object,
+            strike_sensor=policy.strike_sensor,
+            file_rules=policy.rules,
+            asked=True,
+            last_result=draft.fold.last_result,
+        )
+    )
+
+
+def abandon(draft: Draft) -> None:
+    """Give the running match up; what waits and what is open is dropped."""
+    if draft.state.stroke is not None:
+        draft.emit(StrokeDropped("the match was abandoned"))
+    draft.step(Abandoned())
+
+
+def _setup_line(players: int, options: Json, position: object) -> dict[str, Any]:
+    line: dict[str, Any] = {"type": "setup", "players": players, "options": dict(options)}
+    if position is not None:
+        line["position"] = position
+    return line
+
+
+def _options(game: str, before: MatchStarted, policy: Policy, asked: object) -> dict[str, Any]:
+    """The previous match's options, under those of a changed file, under the request's own."""
+    if asked is not None and not isinstance(asked, Mapping):
+        raise Refuse("malformed", "options: an object of option names and values is expected")
+    inherited = dict(before.setup["line"].get("options", {}))
+    if policy.rules != before.file_rules:
+        inherited |= policy.rules
+    known = rules.options_document(rules.parse_options(game, {}))
+    kept = {name: value for name, value in inherited.items() if name in known}
+    if game != before.setup["game"]:
+        kept = {name: value for name, value in kept.items() if _takes(game, name, value)}
+    return kept | dict(asked or {})
+
+
+def _takes(game: str, name: str, value: object) -> bool:
+    try:
+        rules.parse_options(game, {name: value})
+    except rules.BadInput:
+        return False
+    return True
+
+
+def _seats(asked: object, state: TableState) -> tuple[Seat, ...]:
+    """The players of a request: names, or `{"id": …, "name": …}`; a known name keeps its person's id."""
+    if not isinstance(asked, Sequence) or isinstance(asked, str):
+        raise Refuse("malformed", "players: a list of names is expected")
+    known = {seat.name: seat.id for seat in state.match.seats}
+    seats: list[Seat] = []
+    for entry in asked:
+        if isinstance(entry, Mapping):
+            seats.append(Seat(str(entry.get("id", entry.get("name"))), str(entry.get("name"))))
+        else:
+            seats.append(Seat(known.get(str(entry), str(entry)), str(entry)))
+    check_names([seat.name for seat in seats])
+    if len({seat.id for seat in seats}) != len(seats):
+        raise Refuse("malformed", "players: two of them have the same id")
+    return tuple(seats)
+
+
+def check_names(names: Sequence[object]) -> None:
+    """Refuse names that a display could not show or tell apart."""
+    for name in names:
+        if not isinstance(name, str) or not 1 <= len(name) <= NAME_LENGTH:
+            raise Refuse("malformed", f"players: {name!r} is not a name of 1 to {NAME_LENGTH} characters")
+        if not name.isprintable() or not name.strip():
+            raise Refuse("malformed", f"players: {name!r} has characters that cannot be shown")
+    if len(set(names)) != len(names):
+        raise Refuse("malformed", "players: two of them have the same name")

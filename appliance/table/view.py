@@ -1,0 +1,210 @@
+"""What the table shows: the body of the `state` document and the event documents, made from the tip.
+
+The envelope (schema, table, wall time) is put around them by whoever publishes.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from appliance import rules
+from appliance.table.model import (
+    Amended,
+    Corrected,
+    Fallen,
+    Fold,
+    Json,
+    Judgement,
+    Match,
+    MatchStarted,
+    NotScored,
+    PassageAdded,
+    Paused,
+    Question,
+    Redone,
+    Renamed,
+    Resumed,
+    Seat,
+    Stepped,
+    StrokeClosed,
+    Swapped,
+    TableEvent,
+    TableState,
+    Undone,
+)
+from appliance.table.resolve import Need, open_candidates, settle, settle_objects
+
+
+def state_body(state: TableState) -> dict[str, Any]:
+    """Everything of the `state` document that the table itself knows."""
+    fold = state.fold
+    return {
+        "match_id": state.match.id,
+        "seq": state.seq,
+        "paused": state.paused_ns is not None,
+        "rules": rules.document(fold.rules),
+        "stroke": _open_stroke(state),
+        "pending": [_waiting(fold, stroke) for stroke in fold.waiting],
+        "questions": questions(fold),
+        "instructions": list(fold.instructions),
+        "players": _players(state.match.seats),
+        "last_result": fold.last_result,
+    }
+
+
+def _players(seats: Iterable[Seat]) -> list[dict[str, Any]]:
+    return [{"player": n, "name": seat.name, "id": seat.id} for n, seat in enumerate(seats, 1)]
+
+
+def _open_stroke(state: TableState) -> dict[str, Any] | None:
+    stroke = state.stroke
+    if stroke is None:
+        return None
+    on_turn = rules.player_on_turn(state.fold.rules)
+    seen = StrokeClosed(stroke.number, "quiet", None, 0, True, stroke.fallen, stroke.jumped)
+    objects, needs = settle_objects(state.fold.rules, seen, on_turn)
+    return _stroke(state.fold, seen, on_turn, objects, needs, provisional=True)
+
+
+def _waiting(fold: Fold, stroke: StrokeClosed) -> dict[str, Any]:
+    settled = settle(fold, stroke)
+    return _stroke(fold, stroke, stroke.player, settled.judged.objects, settled.needs, provisional=False)
+
+
+def _stroke(
+    fold: Fold,
+    stroke: StrokeClosed,
+    player: int | None,
+    objects: Iterable[Judgement],
+    needs: Iterable[Need],
+    *,
+    provisional: bool,
+) -> dict[str, Any]:
+    unknown = {need.passage_id for need in needs}
+    judged = {judgement.passage_id: judgement for judgement in objects}
+    return {
+        "number": stroke.number,
+        "player": player,
+        "fallen": [
+            _fallen(fold, fallen, judged.get(fallen.passage_id), fallen.passage_id in unknown, provisional)
+            for fallen in stroke.fallen
+        ],
+        "jumped": list(stroke.jumped),
+    }
+
+
+def _fallen(
+    fold: Fold, fallen: Fallen, judgement: Judgement | None, unknown: bool, provisional: bool
+) -> dict[str, Any]:
+    known = judgement is not None and not unknown
+    return {
+        "passage_id": fallen.passage_id,
+        "place": fallen.place,
+        "object": judgement.object if judgement and known else None,
+        "candidates": list(open_candidates(fold.rules, fallen)),
+        "how": judgement.how if judgement and known else "unknown",
+        "provisional": provisional,
+    }
+
+
+def questions(fold: Fold) -> list[dict[str, Any]]:
+    """The open questions, oldest first, each with what it may be and what would be assumed."""
+    needs = {
+        (stroke.number, need.kind, need.passage_id): need
+        for stroke in fold.waiting
+        for need in settle(fold, stroke).needs
+    }
+    shown: list[dict[str, Any]] = []
+    for question in fold.questions:
+        need = needs.get((question.stroke, question.kind, question.passage_id))
+        if need is not None:
+            shown.append(_question(question, need))
+    return shown
+
+
+def _question(question: Question, need: Need) -> dict[str, Any]:
+    return {
+        "id": question.id,
+        "stroke": question.stroke,
+        "kind": question.kind,
+        "place": question.place,
+        "candidates": list(need.candidates),
+        "assumed": need.assumed,
+        "passage_id": question.passage_id,
+    }
+
+
+def happenings(event: TableEvent, before: TableState, after: TableState) -> list[Json]:
+    """The event documents that `event` brings, without envelope, in order."""
+    match event:
+        case MatchStarted():
+            started = {
+                "event": "match_started",
+                "game": event.setup["game"],
+                "players": _players(event.players),
+                "options": dict(event.setup["line"].get("options", {})),
+            }
+            return [started]
+        case Stepped(step):
+            return _stepped(step.action, before, after)
+        case Amended():
+            return [_corrected(event.stroke, before, after)]
+        case Undone():
+            return [{"event": "undone", "stroke": _taken_back(before)}]
+        case Redone():
+            return [{"event": "redone", "stroke": _taken_back(after)}]
+        case Paused():
+            return [{"event": "paused"}]
+        case Resumed():
+            return [{"event": "resumed"}]
+        case Renamed():
+            return [{"event": "players_changed", "players": _players(after.match.seats)}]
+        case PassageAdded(fallen):
+            number = after.stroke.number if after.stroke else None
+            return [{"event": "passage", "stroke": number, **_passage(fallen)}]
+        case NotScored(fallen, reason):
+            return [{"event": "passage_not_scored", **_passage(fallen), "reason": reason}]
+        case _:
+            return []
+
+
+def _stepped(action: object, before: TableState, after: TableState) -> list[Json]:
+    match action:
+        case Corrected(stroke):
+            return [_corrected(stroke, before, after)]
+        case Swapped():
+            return [{"event": "players_changed", "players": _players(after.match.seats)}]
+        case _:
+            return list(after.fold.news)
+
+
+def _corrected(stroke: int, before: TableState, after: TableState) -> Json:
+    return {
+        "event": "corrected",
+        "stroke": stroke,
+        "before": rules.document(before.fold.rules),
+        "after": rules.document(after.fold.rules),
+    }
+
+
+def _taken_back(state: TableState) -> int | None:
+    """The number of the stroke that the newest step is about, where it is about one."""
+    if not state.match.steps:
+        return None
+    action = state.match.steps[-1].action
+    if isinstance(action, StrokeClosed):
+        return action.number
+    return action.stroke if isinstance(action, Corrected) else None
+
+
+def _passage(fallen: Fallen) -> dict[str, Any]:
+    return {
+        "passage_id": fallen.passage_id,
+        "beam": fallen.beam,
+        "place": fallen.place,
+        "candidates": list(fallen.candidates),
+    }
+
+
+def observation_lines(match: Match) -> list[Json]:
+    """A match as observation lines: its set-up, then its effective history."""
+    return [match.started.setup["line"], *match.fold.lines]
