@@ -176,9 +176,7 @@ def warn(settings: Settings, report: Report) -> None:
         report.doubtful((), "no button and no page: strokes and questions can be answered over MQTT only")
     closers = [button for button in settings.buttons if button.action in ("done", "end_stroke")]
     if pockets and table.quiet_time_s == 0 and not closers:
-        report.doubtful(
-            ("table", "quiet_time_s"), "0 and no done button: strokes close by page or request only"
-        )
+        report.doubtful(("table", "quiet_time_s"), "0 and no done button: strokes close by page or request only")
 
 
 def between_tables(tables: Sequence[tuple[Settings, Report]]) -> None:

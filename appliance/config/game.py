@@ -168,18 +168,14 @@ def _end(_game: str, value: Any) -> str | None:
 
 
 def _out(game: str, value: Any) -> str | None:
-    good = isinstance(value, dict) and all(
-        end in ENDS and _count(game, count) is None for end, count in value.items()
-    )
+    good = isinstance(value, dict) and all(end in ENDS and _count(game, count) is None for end, count in value.items())
     return None if good else "must say how many balls are out at which end: { north = 0, south = 2 }"
 
 
 def _answer(game: str, value: Any) -> str | None:
     if isinstance(value, bool) or _is_whole(value, 0, 99):
         return None
-    return (
-        _named_object(game, value) if isinstance(value, str) else "must be an object, a number, true or false"
-    )
+    return _named_object(game, value) if isinstance(value, str) else "must be an object, a number, true or false"
 
 
 def _game(_game_now: str, value: Any) -> str | None:
@@ -246,9 +242,7 @@ def _check_button(game: str, button: View, report: Report) -> None:
     name = button.text("action")
     if name is None:
         return
-    valid = [
-        each for each, action in _ACTIONS.items() if (action.carrom if game in CARROM else action.carpetball)
-    ]
+    valid = [each for each, action in _ACTIONS.items() if (action.carrom if game in CARROM else action.carpetball)]
     if name not in valid:
         report.wrong((*button.path, "action"), f"{shown(name)} is no action of {game}{nearest(name, valid)}")
         return

@@ -16,7 +16,7 @@ from appliance.config.problems import Problem
 CARROM = ("money_carrom", "club_carrom", "new_carrom")
 Game = Literal["money_carrom", "club_carrom", "new_carrom", "carpetball"]
 
-LOWEST_PIN, HIGHEST_PIN = 0, 27
+_HIGHEST_PIN = 27
 _NS_PER_MS = 1_000_000
 _NS_PER_S = 1_000_000_000
 _SLUG = re.compile(r"[a-z0-9-]+")
@@ -44,9 +44,7 @@ def _name(value: str) -> str:
 def _slug(value: str) -> str:
     if not _SLUG.fullmatch(value):
         would_do = re.sub("[^a-z0-9]+", "-", value.lower()).strip("-") or "club-1"
-        raise ValueError(
-            f'must consist of small letters a-z, digits and hyphens, not "{value}"; "{would_do}" would do'
-        )
+        raise ValueError(f'must consist of small letters a-z, digits and hyphens, not "{value}"; "{would_do}" would do')
     return value
 
 
@@ -58,9 +56,13 @@ def _path(value: Any) -> Any:
     return Path(value)
 
 
+def _pin_number(pin: str) -> int | None:
+    match = _PIN.fullmatch(pin)
+    return int(match.group(1)) if match and int(match.group(1)) <= _HIGHEST_PIN else None
+
+
 def _pin(value: str) -> str:
-    match = _PIN.fullmatch(value)
-    if not match or not LOWEST_PIN <= int(match.group(1)) <= HIGHEST_PIN:
+    if _pin_number(value) is None:
         raise ValueError(f'must be a pin from "GPIO0" to "GPIO27", not "{value}"')
     return value
 
@@ -148,12 +150,11 @@ class _Wired(_Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _pin_number(cls, data: Any) -> Any:
+    def _channel_of_pin(cls, data: Any) -> Any:
         """Above the source everything speaks of channels."""
         if isinstance(data, dict) and "channel" not in data and isinstance(data.get("pin"), str):
-            match = _PIN.fullmatch(data["pin"])
-            if match:
-                return {**data, "channel": int(match.group(1))}
+            number = _pin_number(data["pin"])
+            return data if number is None else {**data, "channel": number}
         return data
 
 
