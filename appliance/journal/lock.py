@@ -38,9 +38,7 @@ class DirectoryLock:
             create_directory(self._directory)
             descriptor = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
         except OSError as error:
-            raise JournalError(
-                f"the state directory {self._directory} cannot be used: {error.strerror}"
-            ) from error
+            raise JournalError(f"the state directory {self._directory} cannot be used: {error.strerror}") from error
         clock = SystemClock()
         give_up_ns = clock.monotonic_ns() + _PATIENCE_NS
         while True:

@@ -65,7 +65,7 @@ class Journal:
         self._failures = 0
         self._last_commit_ns = 0
         self._reason: str | None = None
-        self._refused_to = 0  # safe again once everything up to here is durable
+        self._safe_from: int | None = None  # unsafe until the disk takes a group, then until this is durable
 
     def open(self) -> Recovered:
         """Lock the directory, read what the table starts from, and start the writer.
@@ -167,9 +167,8 @@ class Journal:
             self._synced += len(group)
             group.clear()
             self._tell(self._on_synced, self._synced)
-            if self._reason is not None and self._synced >= self._refused_to:
-                self._reason = None
-                self._tell(self._on_safety, None)
+            if self._reason is not None:
+                self._recovering()
             since_checkpoint += 1
             if since_checkpoint >= _CHECKPOINT_EVERY:
                 since_checkpoint = 0
@@ -203,12 +202,20 @@ class Journal:
 
     def _refused(self, error: Exception) -> None:
         self._failures += 1
-        self._refused_to = self._appended
+        self._safe_from = None
         self._drop_store()
         was_safe = self._reason is None
         self._reason = f"the journal in {self._directory} cannot be written: {error}"
         if was_safe:
             self._tell(self._on_safety, self._reason)
+
+    def _recovering(self) -> None:
+        """The disk takes groups again: safe once it has taken all that waited when it began to."""
+        if self._safe_from is None:
+            self._safe_from = self._appended
+        if self._synced >= self._safe_from:
+            self._reason = None
+            self._tell(self._on_safety, None)
 
     def _checkpoint(self) -> None:
         try:

@@ -158,9 +158,7 @@ def test_after_an_undone_match_the_one_before_the_present_is_recovered(make_dura
 def test_progress_follows_the_newest_boot_of_each_source(make_durable: Make) -> None:
     journal = make_durable(Listener())
     journal.open()
-    journal.append(
-        Batch(rows=(edge(400), edge(7, source="far"), edge(401), edge(1, source="gpio", boot_id=None)))
-    )
+    journal.append(Batch(rows=(edge(400), edge(7, source="far"), edge(401), edge(1, source="gpio", boot_id=None))))
     journal.append(Batch(rows=(edge(0, boot_id=78),)))
     journal.close()
     again = make_durable(Listener())

@@ -74,9 +74,7 @@ def test_deleting_the_lock_file_lets_nobody_in(tmp_path: Path) -> None:
 
 
 def test_a_stale_lock_file_does_not_stop_the_start(tmp_path: Path) -> None:
-    (tmp_path / LOCK_FILE).write_text(
-        f"table: club-1\nprocess: {os.getppid()}\nstarted: 2020-01-01T00:00:00Z\n"
-    )
+    (tmp_path / LOCK_FILE).write_text(f"table: club-1\nprocess: {os.getppid()}\nstarted: 2020-01-01T00:00:00Z\n")
     assert reopened(tmp_path).last_seq == 0
     assert f"process: {os.getpid()}\n" in (tmp_path / LOCK_FILE).read_text()
 
@@ -85,9 +83,7 @@ def test_a_stale_lock_file_does_not_stop_the_start(tmp_path: Path) -> None:
 def test_the_lock_holds_within_a_process_and_ends_with_close(tmp_path: Path, first: str) -> None:
     listener = Listener()
     holder: JournalPort = (
-        journal_on(tmp_path, listener)
-        if first == "threaded"
-        else InlineJournal(tmp_path, "club-1", listener.on_synced)
+        journal_on(tmp_path, listener) if first == "threaded" else InlineJournal(tmp_path, "club-1", listener.on_synced)
     )
     holder.open()
     with pytest.raises(AlreadyRunningError, match=f"by process {os.getpid()}"):

@@ -54,9 +54,7 @@ def test_every_connection_that_writes_syncs_each_commit(store: Store) -> None:
     }
 
 
-def test_a_setting_that_sqlite_does_not_take_stops_the_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_setting_that_sqlite_does_not_take_stops_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def deaf(*arguments: object, **options: object) -> sqlite3.Connection:
         connection = sqlite3.Connection(":memory:", isolation_level=None)
         assert arguments
@@ -88,9 +86,7 @@ def test_the_primary_key_refuses_a_record_twice_and_the_whole_transaction_with_i
         Batch((record(2),), (replace(edge(1), level="high"),)),  # type: ignore[arg-type]
     ],
 )
-def test_values_of_a_wrong_type_are_refused_and_nothing_of_their_batch_stays(
-    store: Store, wrong: Batch
-) -> None:
+def test_values_of_a_wrong_type_are_refused_and_nothing_of_their_batch_stays(store: Store, wrong: Batch) -> None:
     store.write((batch(1),))
     with pytest.raises((sqlite3.Error, OverflowError)):
         store.write((wrong,))
@@ -221,9 +217,7 @@ def test_reading_beside_the_daemon_and_without_it(tmp_path: Path) -> None:
 
     def ask() -> None:
         with read(tmp_path) as reader:
-            assert reader.matches() == tuple(
-                MatchEntry(n + 1, n * 10 + 1, stamp(n * 10 + 1)) for n in range(3)
-            )
+            assert reader.matches() == tuple(MatchEntry(n + 1, n * 10 + 1, stamp(n * 10 + 1)) for n in range(3))
             assert reader.records(2) == tuple(record(seq, 2) for seq in range(11, 21))
             assert reader.records(9) == ()
             assert reader.rows_since(29) == (edge(29), edge(30))

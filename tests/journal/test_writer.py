@@ -76,9 +76,7 @@ def test_close_writes_everything_that_waits_in_several_groups(tmp_path: Path) ->
     assert [r.seq for r in reopened(tmp_path).records] == list(range(1, 2_501))
 
 
-def test_a_listener_that_fails_does_not_end_the_writer(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_listener_that_fails_does_not_end_the_writer(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     def on_synced(_position: int) -> None:
         raise RuntimeError("Event loop is closed")
 
