@@ -19,9 +19,7 @@ from sim.layout import layout_of
 from sim.players import SimulatedMatch
 
 STEP_US = 250_000
-TURNS = (
-    8  # of the event loop for each step at full speed: both ends of a link speak and hear in the same moment
-)
+TURNS = 8  # of the event loop for each step at full speed: both ends of a link speak and hear in the same moment
 CREEP_AFTER_S = 0.5  # of real time; a creep is short, so that even a long stall closes no stroke
 CREEP_US = 50_000
 

@@ -26,7 +26,7 @@ _NS_PER_S = 1_000_000_000
 _WALL_START_NS = 1_735_689_600 * _NS_PER_S  # 2025-01-01T00:00:00Z: any fixed day keeps runs the same
 
 
-class Deadlock(RuntimeError):  # noqa: N818  # what has happened, in a word
+class Deadlock(RuntimeError):
     """Every task waits and nothing is left that could wake one of them."""
 
 
@@ -70,9 +70,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Virtual nanoseconds since the loop was made."""
         return self._virtual.now_ns
 
-    def run_in_executor(
-        self, executor: Executor | None, func: Callable[[*Ts], T], *args: *Ts
-    ) -> asyncio.Future[T]:
+    def run_in_executor(self, executor: Executor | None, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
         """As usual, with the clock standing still until the job has ended."""
         future = super().run_in_executor(executor, func, *args)
         self._virtual.jobs_outside += 1

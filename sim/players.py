@@ -62,9 +62,7 @@ def simulate(
     else:
         _play_boards(script, skill)
     script.end()
-    return SimulatedMatch(
-        game, tuple(players), setup, tuple(script.actions), tuple(script.truth), script.state
-    )
+    return SimulatedMatch(game, tuple(players), setup, tuple(script.actions), tuple(script.truth), script.state)
 
 
 def truth_lines(match: SimulatedMatch) -> list[str]:
@@ -103,9 +101,7 @@ class _Script:
 
     def call_on_closed_strokes(self, observation: rules.Observation) -> None:
         """The umpire waits until the last stroke has closed, and the table is set up anew after the call."""
-        self._call(
-            self._seen_us + self.timing.quiet + self.draw(self.timing.after_quiet), request(observation)
-        )
+        self._call(self._seen_us + self.timing.quiet + self.draw(self.timing.after_quiet), request(observation))
         self._ready_us += self.draw(self.timing.set_up)
         self.judge(observation)
 

@@ -38,10 +38,10 @@ class Timing:
 class CarromOdds:
     """Chances a stroke. `(a, b)` is the chance at skill 0 and at skill 1."""
 
-    own: tuple[float, float] = (0.20, 0.75)
+    own: tuple[float, float] = (0.26, 0.75)
     another: tuple[float, float] = (0.05, 0.20)  # one more of what was aimed at
-    opponents: tuple[float, float] = (0.09, 0.01)
-    striker: tuple[float, float] = (0.09, 0.02)
+    opponents: tuple[float, float] = (0.05, 0.01)
+    striker: tuple[float, float] = (0.06, 0.02)
     jumped: tuple[float, float] = (0.025, 0.005)
     queen_early: float = 0.25  # aims at the queen while more than three own pieces are left
     queen_late: float = 0.85  # with two or three left; with one left always

@@ -111,6 +111,7 @@ def carpetball_throw(state: rules.GameState, skill: float, rng: Random) -> Throw
 def throwing_end(state: rules.GameState) -> str:
     """The end whose player throws next."""
     turn = rules.document(state)["turn"]
+    assert isinstance(turn, dict), "nobody throws now"
     return str(turn["end"])
 
 

@@ -32,8 +32,7 @@ def test_the_configuration_names_every_sensor_once(game):
     }
     level = {"high": 1, "low": 0}
     told = {
-        (beam["id"], beam["channel"], beam["place"], beam.get("end"), level[beam["blocked_level"]])
-        for beam in beams
+        (beam["id"], beam["channel"], beam["place"], beam.get("end"), level[beam["blocked_level"]]) for beam in beams
     }
     assert told == wired
     assert len(beams) == len(wired)
@@ -73,9 +72,7 @@ def test_names_and_options_come_back_as_they_went_in():
 
 
 def test_values_of_money_carrom_are_a_list():
-    assert configuration("money_carrom", options={"mc.values": [1, 2, 3]})["rules"] == {
-        "mc.values": [1, 2, 3]
-    }
+    assert configuration("money_carrom", options={"mc.values": [1, 2, 3]})["rules"] == {"mc.values": [1, 2, 3]}
 
 
 def test_without_pages_there_is_no_web_section():

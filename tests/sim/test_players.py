@@ -192,20 +192,13 @@ def test_every_call_that_the_game_knows_is_made_somewhere(matches):
         "new_carrom": {"jumped", "break_not_made", "no_stroke", "next_board"},
         "carpetball": {"line_up", "throw", "withdraw", "next_round"},
     }
-    made = {
-        action.request["command"] for match in played for action in match.actions if isinstance(action, Call)
-    }
+    made = {action.request["command"] for match in played for action in match.actions if isinstance(action, Call)}
     assert made == calls[game]
 
 
 def test_every_object_falls_somewhere_and_at_every_place(matches):
     game, played = matches
-    falls = {
-        (action.place, action.object)
-        for match in played
-        for action in match.actions
-        if isinstance(action, Fall)
-    }
+    falls = {(action.place, action.object) for match in played for action in match.actions if isinstance(action, Fall)}
     places = ("north", "south") if game == "carpetball" else ("ne", "nw", "se", "sw")
     objects = ("ball", "cue") if game == "carpetball" else ("white", "black", "queen", "striker")
     assert falls == {(place, name) for place in places for name in objects}
