@@ -92,6 +92,7 @@ def configuration_text(
         id=table,
         game=game,
         players=list(players),
+        unknown_object="ask",  # the colour sensors tell everything; if one did not, nothing should be assumed
         quiet_time_s=5 if game == "carpetball" else 6,
         state_dir=state_dir,
     )

@@ -4,13 +4,18 @@ import tomllib
 
 import pytest
 
+from appliance.config.load import load
 from sim.layout import configuration_text, layout_of
 
 GAMES = ("money_carrom", "club_carrom", "new_carrom", "carpetball")
 
 
-def configuration(game, players=("Asha", "Ben"), options=None, web_listen="127.0.0.1:8080"):
-    text = configuration_text(
+def configuration(*args, **kwargs):
+    return tomllib.loads(text_of(*args, **kwargs))
+
+
+def text_of(game, players=("Asha", "Ben"), options=None, web_listen="127.0.0.1:8080"):
+    return configuration_text(
         game,
         players,
         port="/dev/pts/7",
@@ -20,7 +25,6 @@ def configuration(game, players=("Asha", "Ben"), options=None, web_listen="127.0
         web_listen=web_listen,
         options=options,
     )
-    return tomllib.loads(text)
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -78,3 +82,13 @@ def test_values_of_money_carrom_are_a_list():
 def test_without_pages_there_is_no_web_section():
     assert "web" not in configuration("club_carrom", web_listen=None)
     assert configuration("club_carrom")["web"] == {"listen": "127.0.0.1:8080"}
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_appliance_takes_the_configuration(game, tmp_path):
+    file = tmp_path / "table.toml"
+    file.write_text(text_of(game), encoding="utf-8")
+    settings = load(file)
+    assert settings.table.game == game
+    assert [player.name for player in settings.table.players] == ["Asha", "Ben"]
+    assert len(settings.beams) == len(layout_of(game).sensors)
