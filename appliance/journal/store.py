@@ -57,6 +57,8 @@ class Store:
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Use `create`, `create_in_memory` or `open_read_only`."""
         self.connection = connection
+        self.end = (0, 0)
+        """The newest `seq` and the number of the newest source row, as committed."""
         self._boots: dict[str, int] = {}
 
     @classmethod
@@ -76,6 +78,10 @@ class Store:
                 _set(store.connection, "wal_autocheckpoint", _LOG_BACKSTOP_PAGES, _LOG_BACKSTOP_PAGES)
                 _set(store.connection, "journal_size_limit", _LOG_KEPT_BYTES, _LOG_KEPT_BYTES)
                 _migrate(store.connection)
+                store.end = store._read_end()
+                # A killed process leaves commits that were written and not synced; what a table starts from
+                # must be durable, and this syncs it.
+                store.checkpoint()
             sync_directory(directory)
         except BaseException:
             store.close()
@@ -97,7 +103,11 @@ class Store:
         this program's.
         """
         path = directory / JOURNAL_FILE
-        if not path.exists():
+        try:
+            found = path.exists()
+        except OSError as error:
+            raise JournalError(f"the journal {path} cannot be read: {error.strerror}") from error
+        if not found:
             raise NoJournalError(f"there is no journal in {directory}")
         uri = f"{path.absolute().as_uri()}?mode=ro"
         try:
@@ -136,11 +146,13 @@ class Store:
     def write(self, batches: Iterable[Batch]) -> None:
         """Write the batches in one transaction with one sync; on any error nothing of them is written."""
         connection = self.connection
+        end = self.end
         try:
             connection.execute("BEGIN IMMEDIATE")
             for batch in batches:
-                self._write_batch(batch)
+                end = self._write_batch(batch, end)
             connection.execute("COMMIT")
+            self.end = end
         except BaseException:
             self._boots.clear()
             if connection.in_transaction:
@@ -150,6 +162,16 @@ class Store:
     def checkpoint(self) -> None:
         """Carry the log over into the file as far as readers allow, without waiting for them."""
         self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def carry_over(self) -> None:
+        """Carry the whole log over into the file and empty it; sqlite3.OperationalError where it stays.
+
+        After a sync that failed the system may take the log's pages for written although they never were:
+        nothing may be appended behind them.
+        """
+        (busy, _log_pages, _carried) = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise sqlite3.OperationalError("its log is in use by another program")
 
     def recover(self) -> Recovered:
         """What a table starts from; reads only the records of the newest matches."""
@@ -195,47 +217,31 @@ class Store:
         rows = self.connection.execute(f"SELECT {_RECORD_COLUMNS} WHERE match = ? ORDER BY seq, ordinal", (match,))
         return tuple(_record(row) for row in rows)
 
-    def _write_batch(self, batch: Batch) -> None:
-        connection = self.connection
+    def _read_end(self) -> tuple[int, int]:
+        (seq,) = self.connection.execute("SELECT coalesce(max(seq), 0) FROM record").fetchone()
+        (row,) = self.connection.execute("SELECT coalesce(max(row), 0) FROM source_row").fetchone()
+        return seq, row
+
+    def _write_batch(self, batch: Batch, end: tuple[int, int]) -> tuple[int, int]:
+        last_seq, last_row = end
         if batch.records:
-            (last_row,) = connection.execute("SELECT coalesce(max(row), 0) FROM source_row").fetchone()
-            connection.executemany(
+            self.connection.executemany(
                 "INSERT INTO record (seq, ordinal, match, kind, fact, body, version, last_row,"
                 " boot, monotonic_ns, wall_ns, clock_synchronised) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
-                (
-                    (
-                        r.seq,
-                        ordinal,
-                        r.match,
-                        r.kind,
-                        r.fact,
-                        r.body,
-                        r.version,
-                        last_row,
-                        *self._stamp(r.stamp),
-                    )
+                [
+                    (r.seq, ordinal, r.match, r.kind, r.fact, r.body, r.version, last_row, *self._stamp(r.stamp))
                     for ordinal, r in _with_ordinals(batch.records)
-                ),
+                ],
             )
+            last_seq = batch.records[-1].seq
         if batch.rows:
-            connection.executemany(
-                "INSERT INTO source_row (source, source_boot, sequence, channel, level, colour, at_ns,"
-                " boot, monotonic_ns, wall_ns, clock_synchronised) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-                (
-                    (
-                        r.source,
-                        r.boot_id,
-                        r.sequence,
-                        r.channel,
-                        r.level,
-                        r.colour,
-                        r.at_ns,
-                        *self._stamp(r.stamp),
-                    )
-                    for r in batch.rows
-                ),
+            self.connection.executemany(
+                "INSERT INTO source_row (row, source, source_boot, sequence, channel, level, colour, at_ns,"
+                " boot, monotonic_ns, wall_ns, clock_synchronised) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+                [(row, *_source_columns(r), *self._stamp(r.stamp)) for row, r in enumerate(batch.rows, last_row + 1)],
             )
-            connection.executemany(
+            last_row += len(batch.rows)
+            self.connection.executemany(
                 "INSERT INTO progress (source, source_boot, next_sequence) VALUES (?, ?, ?)"
                 " ON CONFLICT (source) DO UPDATE"
                 " SET source_boot = excluded.source_boot, next_sequence = excluded.next_sequence",
@@ -243,6 +249,7 @@ class Store:
             )
         if batch.answers:
             self._write_answers(batch.answers)
+        return last_seq, last_row
 
     def _write_answers(self, answers: tuple[Answer, ...]) -> None:
         # A repeated transaction keeps its first answer.
@@ -331,6 +338,10 @@ def _progress(rows: tuple[SourceRow, ...]) -> list[tuple[str, int, int]]:
         if row.boot_id is not None and row.sequence is not None
     }
     return [(source, boot_id, following) for source, (boot_id, following) in newest.items()]
+
+
+def _source_columns(row: SourceRow) -> tuple[str | int | None, ...]:
+    return row.source, row.boot_id, row.sequence, row.channel, row.level, row.colour, row.at_ns
 
 
 def _stamp(columns: Sequence[Any]) -> Stamp:

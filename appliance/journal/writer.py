@@ -64,6 +64,8 @@ class Journal:
         self._commits = 0
         self._failures = 0
         self._last_commit_ns = 0
+        self._end = (0, 0)  # of the store before the last attempt, and the batches of that
+        self._attempted = 0
         self._reason: str | None = None
         self._safe_from: int | None = None  # unsafe until the disk takes a group, then until this is durable
 
@@ -81,7 +83,7 @@ class Journal:
             raise
         self._guard.begin(recovered.last_seq)
         self._closing.clear()
-        self._appended = self._synced = 0
+        self._appended = self._synced = self._attempted = 0
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
         return recovered
@@ -159,13 +161,15 @@ class Journal:
             ending = self._gather(group) or ending
             if not group:
                 continue
-            if not self._write(group):
-                if self._closing.is_set():
+            is_last_attempt = self._closing.is_set()
+            durable = self._write(group)
+            if not durable:
+                if is_last_attempt:
                     break
                 self._closing.wait(self._retry_pause_s)
                 continue
-            self._synced += len(group)
-            group.clear()
+            self._synced += durable
+            del group[:durable]
             self._tell(self._on_synced, self._synced)
             if self._reason is not None:
                 self._recovering()
@@ -187,18 +191,25 @@ class Journal:
             pass
         return False
 
-    def _write(self, group: list[Batch]) -> bool:
+    def _write(self, group: list[Batch]) -> int:
+        """How many batches at the head of the group are durable now; 0 if the disk refuses."""
         started_ns = self._clock.monotonic_ns()
         try:
             if self._store is None:
                 self._store = Store.create(self._directory)
+                self._store.carry_over()
+                if self._attempted and self._store.end != self._end:
+                    # Refused, and there all the same: only the sync had failed. Not a second time.
+                    durable, self._attempted = self._attempted, 0
+                    return durable
+            self._end, self._attempted = self._store.end, len(group)
             self._store.write(group)
         except Exception as error:  # whatever it is, the batches stay and the reason is told
             self._refused(error)
-            return False
+            return 0
         self._last_commit_ns = self._clock.monotonic_ns() - started_ns
         self._commits += 1
-        return True
+        return len(group)
 
     def _refused(self, error: Exception) -> None:
         self._failures += 1

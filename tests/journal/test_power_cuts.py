@@ -119,6 +119,7 @@ class LastCommit:
 def last_commit(directory: Path, last: Record, *, log_used_before: bool) -> LastCommit:
     directory.mkdir()
     store = Store.create(directory)
+    store.carry_over()
     store.write(batch(seq) for seq in range(1, 4))
     if log_used_before:  # the next commit begins the log anew, over what it held
         store.write((batch(4),))

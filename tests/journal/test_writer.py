@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from appliance.journal import Journal, JournalError, UnsavedError, read
-from appliance.journal.store import JOURNAL_FILE
-from tests.journal.material import DEADLINE_S, Listener, batch, journal_on, record, reopened
+from appliance.journal import Batch, Journal, JournalError, UnsavedError, read
+from appliance.journal.store import JOURNAL_FILE, Store
+from tests.journal.material import DEADLINE_S, Listener, batch, edge, journal_on, record, reopened
 
 NOBODY = 65534
 
@@ -127,6 +127,39 @@ def test_a_full_disk_makes_it_unsafe_and_space_makes_it_safe_with_nothing_lost(t
     recovered = reopened(tmp_path)
     assert [r.seq for r in recovered.records] == list(range(1, 1_504))
     assert recovered.progress == {"board": (77, 1_504)}
+
+
+def test_a_commit_that_is_there_although_its_sync_failed_is_not_written_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failing sync leaves whole pages in the log, which the next opening finds and takes for a commit."""
+    write = Store.write
+    failed = threading.Event()
+
+    def write_and_fail_to_sync(store: Store, batches: list[Batch]) -> None:
+        write(store, batches)
+        if not failed.is_set():
+            failed.set()
+            raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(Store, "write", write_and_fail_to_sync)
+    listener = Listener()
+    journal = journal_on(tmp_path, listener)
+    journal.open()
+    journal.append(Batch(rows=(edge(1),)))
+    assert failed.wait(DEADLINE_S)
+    for seq in range(2, 20):
+        journal.append(batch(seq))
+    journal.close()
+    assert listener.positions[0] == 1
+    assert listener.positions[-1] == 19
+    assert [(reason is None) for reason in listener.safety] == [False, True]
+    with read(tmp_path) as reader:
+        assert [r.seq for r in reader.records(1)] == list(range(2, 20))
+        assert reader.rows_since(0) == tuple(edge(seq) for seq in range(2, 20))
+    connection = sqlite3.connect(tmp_path / JOURNAL_FILE)
+    assert connection.execute("SELECT count(*) FROM source_row").fetchone() == (19,)
+    connection.close()
 
 
 def test_another_programs_lock_on_the_file_is_outlived(tmp_path: Path) -> None:
@@ -270,6 +303,15 @@ def test_a_disk_without_room_for_even_an_empty_journal_starts_unsafe_too(tmp_pat
     listener.wait_safe()
     journal.close()
     assert reopened(tmp_path).last_seq == 1
+
+
+def test_a_directory_that_may_not_be_read_is_told_in_a_sentence(shared_directory: Path) -> None:
+    with as_nobody():
+        reopened(shared_directory)
+        shared_directory.chmod(0)
+        with pytest.raises(JournalError, match=r"journal\.sqlite cannot be read: Permission denied"):  # noqa: SIM117
+            with read(shared_directory):
+                pass
 
 
 def test_a_directory_that_cannot_be_made_is_refused_in_a_sentence(tmp_path: Path) -> None:
