@@ -133,6 +133,16 @@ class SensorBank:
         """Every input with its state, by id."""
         return {i.id: (i, self._debouncers[key]) for key, i in self._inputs.items()}
 
+    def resume(self, source: str, boot_id: int | None) -> None:
+        """Go on where a source was before a restart: what it delivered is about to be fed again."""
+        self._boots[source] = boot_id
+        self._begun.add(source)
+
+    def breaking_since_ns(self) -> int | None:
+        """When the oldest passage that is still going on began; None where every beam is clear or out."""
+        going_on = (debouncer.breaking_since_ns for debouncer in self._debouncers.values())
+        return min((since_ns for since_ns in going_on if since_ns is not None), default=None)
+
     def feed(self, item: SourceInput) -> list[TableSignal]:
         """Take one thing that a source delivered; answer with what it means, in order."""
         match item:

@@ -111,6 +111,11 @@ class Debouncer:
         """When the level changed last."""
         return self._changed_ns
 
+    @property
+    def breaking_since_ns(self) -> int | None:
+        """When the pulse began that is going on and may become a passage."""
+        return self._pulse_started_ns if self._active and self._counts else None
+
     def begin(self, active: bool, at_ns: int) -> list[Signal]:
         """Take the true level silently: a beam that is broken now is a condition, never a passage."""
         self._active = active
@@ -130,9 +135,11 @@ class Debouncer:
     def edge(self, active: bool, at_ns: int) -> list[Signal]:
         """One change of the line. An edge that changes nothing, or goes back in time, is taken at its true place."""
         at_ns = max(at_ns, self._changed_ns)
+        before: list[Signal] = []
         if self.condition is Condition.UNKNOWN:
-            return self.begin(active, at_ns)
-        signals = self.advance(at_ns)
+            # An edge says that the line has changed: until now it was the other way.
+            before = self.begin(not active, at_ns)
+        signals = before + self.advance(at_ns)
         if active == self._active:
             return signals
         stretch_ns = at_ns - self._changed_ns

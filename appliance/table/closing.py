@@ -93,7 +93,7 @@ def _obvious_next(draft: Draft, request: Request) -> None:
         begin_match(draft, request)
         return
     balls = options_in_force(draft.state).get("cb.max_balls")
-    calls = {
+    calls: dict[str, dict[str, object]] = {
         "board_over": {"type": "next_board"},
         "round_over": {"type": "next_round"},
         "line_up": {"type": "line_up", "north": balls, "south": balls},

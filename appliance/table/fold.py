@@ -73,7 +73,9 @@ def fold_step(fold: Fold, step: Step, corrections: Mapping[int, Sequence[Correct
         fold = _judge_head(fold, judged, corrections)
     open_now = (*fold.questions, *step.questions)
     left = tuple(question for question in open_now if _is_open(fold, question))
+    settled = tuple(question for question in open_now if question not in left)
     news = (
+        *_assumed_news(settled, step),
         *fold.news,
         *(_question_opened(question) for question in step.questions),
     )
@@ -298,6 +300,23 @@ def _result(state: rules.GameState, certain: bool) -> Json:
     document = rules.document(state)
     keys = ("board", "round", "board_result", "match_winner", "match_winners", "round_winner")
     return {**{key: document[key] for key in keys if key in document}, "certain": certain}
+
+
+def _assumed_news(settled: Iterable[Question], step: Step) -> tuple[Json, ...]:
+    """The questions that nobody answered and that took their assumption with this step."""
+    found: list[Json] = []
+    for question in settled:
+        judged = next((j for j in step.judged if j.stroke == question.stroke), None)
+        if judged is None:
+            continue
+        value: object = judged.player if question.passage_id is None and judged.player_assumed else None
+        for judgement in judged.objects:
+            if judgement.passage_id == question.passage_id and judgement.how == "assumed":
+                value = judgement.object
+        if value is not None:
+            document = {"event": "question_answered", "question": question.id, "stroke": question.stroke}
+            found.append({**document, "value": value, "assumed": True})
+    return tuple(found)
 
 
 def _question_opened(question: Question) -> Json:

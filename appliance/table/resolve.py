@@ -199,7 +199,8 @@ def _assumed(
 
 
 def _first_at_far_pit(state: GameState, player: int | None, stroke: StrokeClosed) -> str | None:
-    near = next((end for end in ("north", "south") if rules.document(state)["ends"][end]["player"] == player), None)
+    ends: Any = rules.document(state)["ends"]
+    near = next((end for end in ("north", "south") if ends[end]["player"] == player), None)
     far = [fallen for fallen in stroke.fallen if fallen.place != near]
     return min(far, key=lambda fallen: fallen.started_ns).passage_id if far else None
 

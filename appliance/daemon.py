@@ -1,0 +1,442 @@
+"""The daemon: what stands between the engine and the world, and the one place where effects have an order.
+
+    recover the journal → open the sources → connect the broker
+    input → engine → journal append … synced → acknowledge to the source, publish `state`, then the rest
+
+Nothing is acknowledged or published before its batch is durable. The one exception is a journal that cannot
+write: then the score goes on being shown, marked not safe, and nothing is acknowledged. The loop never waits
+for the disk, a port or the broker; all three report back by callback.
+"""
+
+import asyncio
+import contextlib
+import logging
+import signal
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from appliance.clock import Clock, SystemClock
+from appliance.config import Settings
+from appliance.config.settings import Source as SourceSection
+from appliance.documents import (
+    HEALTH_EVERY_S,
+    event_document,
+    health_document,
+    info_document,
+    response_document,
+    state_document,
+)
+from appliance.engine import Engine, Output
+from appliance.events import SourceInput
+from appliance.journal import Journal, JournalError, JournalPort, Stamp
+from appliance.link.session import HostSession
+from appliance.mqtt.client import MqttLink
+from appliance.mqtt.requests import RequestError, parse_request
+from appliance.mqtt.topics import (
+    Message,
+    event_message,
+    health_message,
+    info_message,
+    response_message,
+    state_messages,
+)
+from appliance.sources.serial import SerialSource
+from appliance.table.model import TableState
+from appliance.web.server import WebServer, WebServerError
+from appliance.wiring import inputs_of, policy_of
+
+TICK_S = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+class SourcePort(Protocol):
+    """What the daemon needs of a source of edges."""
+
+    source_id: str
+
+    def start(self) -> None:
+        """Begin to deliver."""
+
+    async def stop(self) -> None:
+        """Deliver nothing more and let go of the device."""
+
+    def acknowledge(self, boot_id: int, next_sequence: int) -> None:
+        """Everything below `next_sequence` of that boot is durable."""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the source is heard."""
+
+    @property
+    def status(self) -> str:
+        """How it stands, in words."""
+
+    @property
+    def counters(self) -> Any:
+        """A frozen snapshot (a dataclass of numbers) of what it counted."""
+
+
+class PublisherPort(Protocol):
+    """What the daemon needs of the connection to the broker."""
+
+    async def run(self) -> None:
+        """Stay connected until cancelled."""
+
+    def publish(self, message: Message) -> None:
+        """Send, or keep for the next connection."""
+
+    def republish(self) -> None:
+        """Send everything retained again."""
+
+    def counters(self) -> dict[str, int]:
+        """What was counted."""
+
+
+OnRequest = Callable[[bytes, bool], None]
+OnConnection = Callable[[bool, str], None]
+Deliver = Callable[[list[SourceInput]], None]
+Progress = tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """How a table gets its journal, its sources and its connection; tests put other ones in their place."""
+
+    journal: Callable[[Settings, Callable[[int], None], Callable[[str | None], None]], JournalPort]
+    source: Callable[[SourceSection, Progress, Deliver, Clock], SourcePort]
+    publisher: Callable[[Settings, OnRequest, OnConnection], PublisherPort]
+
+
+def _real_journal(
+    settings: Settings, on_synced: Callable[[int], None], on_safety: Callable[[str | None], None]
+) -> JournalPort:
+    return Journal(settings.table.state_dir, settings.table.id, on_synced, on_safety)
+
+
+def _real_source(section: SourceSection, progress: Progress, deliver: Deliver, clock: Clock) -> SourcePort:
+    assert section.port is not None
+    session = HostSession(section.id, resume=progress)
+    return SerialSource(section.id, section.port, section.baud, session, deliver, clock.monotonic_ns)
+
+
+def _real_publisher(settings: Settings, on_request: OnRequest, on_connection: OnConnection) -> PublisherPort:
+    return MqttLink(settings.mqtt, settings.table.id, on_request=on_request, on_connection=on_connection)
+
+
+REAL = Ports(_real_journal, _real_source, _real_publisher)
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """An output whose batch is not durable yet; `shown` where it was published all the same."""
+
+    position: int
+    output: Output
+    state: TableState
+    stamp: Stamp
+    shown: bool = False
+
+
+@dataclass(slots=True)
+class TableDaemon:
+    """One table: create, `start`, and `stop`."""
+
+    settings: Settings
+    clock: Clock
+    ports: Ports = REAL
+    engine: Engine = field(init=False)
+    _journal: JournalPort = field(init=False)
+    _publisher: PublisherPort = field(init=False)
+    _sources: dict[str, SourcePort] = field(default_factory=dict)
+    _waiting: deque[_Waiting] = field(default_factory=deque)
+    _position: int = 0
+    _unsafe: str | None = None
+    _broker: tuple[bool, str] = (False, "not connected yet")
+    _publishing: asyncio.Task[None] | None = None
+    _timers: dict[str, asyncio.TimerHandle] = field(default_factory=dict)
+    _loop: asyncio.AbstractEventLoop = field(init=False)
+
+    async def start(self) -> None:
+        """Recover, then open the sources, then the broker. JournalError where the journal cannot be had."""
+        self._loop = asyncio.get_running_loop()
+        settings = self.settings
+        policy = policy_of(settings)
+        self.engine = Engine(settings.table.id, policy, inputs_of(settings))
+        self._publisher = self.ports.publisher(settings, self._hear_request, self._hear_connection)
+        self._journal = self.ports.journal(settings, self._from_thread(self._synced), self._from_thread(self._safety))
+        recovered = self._journal.open()
+        self._begin(self.engine.recover(recovered, self.stamp()))
+        rows = self._journal.rows_since(self.engine.horizon_seq(recovered.records))
+        self.engine.rebuild_sensing(rows, self.clock.boot_id())
+        for section in settings.sources:
+            if section.kind == "serial":
+                progress = self.engine.progress.get(section.id)
+                self._sources[section.id] = self.ports.source(section, progress, self._hear_source, self.clock)
+            elif section.kind == "gpio":
+                _log.error("source %s: GPIO is not available yet; its beams stay out", section.id)
+        for source in self._sources.values():
+            source.start()
+        self._publishing = self._loop.create_task(self._publisher.run())
+        self._tick()
+        self._tell_health()
+
+    async def stop(self) -> None:
+        """Let go of the sources, write what waits, say goodbye to the broker."""
+        for timer in self._timers.values():
+            timer.cancel()
+        for source in self._sources.values():
+            await source.stop()
+        try:
+            await self._loop.run_in_executor(None, self._journal.close)
+        finally:
+            self._synced(self._journal.synced)
+            if self._publishing is not None:
+                self._publishing.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await self._publishing
+
+    def stamp(self) -> Stamp:
+        """Now, by all clocks."""
+        clock = self.clock
+        return Stamp(clock.boot_id(), clock.monotonic_ns(), clock.wall_ns(), clock.synchronised())
+
+    # -- what comes in -------------------------------------------------------------------------------------
+
+    def _hear_source(self, items: list[SourceInput]) -> None:
+        stamp = self.stamp()
+        for item in items:
+            self._take(self.engine.handle(item, stamp), stamp)
+        self._watch_window(stamp)
+
+    def _hear_request(self, payload: bytes, retained: bool) -> None:
+        request = parse_request(payload, retained=retained)
+        stamp = self.stamp()
+        if isinstance(request, RequestError):
+            _log.warning("a request was refused: %s", request.message)
+            if not request.ignored:
+                error = {"code": request.code, "message": request.message}
+                self._respond({"transaction": request.transaction, "ok": False, "error": error}, stamp)
+            return
+        if request.command == "sync":
+            self._publisher.republish()
+        self._take(
+            self.engine.request(
+                request.command,
+                request.fields,
+                stamp,
+                transaction=request.transaction,
+                expected_seq=request.expected_seq,
+            ),
+            stamp,
+        )
+
+    def _respond(self, response: dict[str, Any], stamp: Stamp) -> None:
+        document = response_document(self.settings.table.id, self.engine.state, response, stamp)
+        self._publisher.publish(response_message(document))
+
+    def _hear_connection(self, connected: bool, reason: str) -> None:
+        before, self._broker = self._broker, (connected, reason)
+        if connected and not before[0]:
+            _log.info("table %s: connected to the broker", self.settings.table.id)
+        elif not connected and reason != before[1]:
+            _log.warning("table %s: %s", self.settings.table.id, reason)
+
+    def _from_thread(self, call: Callable[[Any], None]) -> Callable[[Any], None]:
+        """The same call, made on the loop whichever thread makes it."""
+
+        def made(argument: Any) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended: nobody is left to be told
+                self._loop.call_soon_threadsafe(call, argument)
+
+        return made
+
+    # -- the order of effects ------------------------------------------------------------------------------
+
+    def _begin(self, outputs: list[Output]) -> None:
+        """Publish what the journal holds; what recovery itself added waits for its sync like everything."""
+        stamp = self.stamp()
+        if not outputs:
+            self._show_state(self.engine.state, stamp, None)
+        self._take(outputs, stamp)
+
+    def _take(self, outputs: list[Output], stamp: Stamp) -> None:
+        for output in outputs:
+            if output.remark is not None:
+                _log.info("table %s: %s", self.settings.table.id, output.remark)
+            batch = output.batch
+            if batch.records or batch.rows or batch.answers:
+                self._position = self._journal.append(batch)
+            self._waiting.append(_Waiting(self._position, output, self.engine.state, stamp))
+        if self._position <= self._journal.synced or self._unsafe is not None:
+            self._flush()
+
+    def _synced(self, position: int) -> None:
+        self._flush()
+
+    def _safety(self, reason: str | None) -> None:
+        if reason == self._unsafe:
+            return
+        self._unsafe = reason
+        _log.log(
+            logging.ERROR if reason else logging.INFO,
+            "table %s: %s",
+            self.settings.table.id,
+            f"the score is not safe: {reason}" if reason else "everything is written again; the score is safe",
+        )
+        news = {
+            "event": "journal_unsafe" if reason else "journal_safe",
+            "event_id": f"{self.engine.state.seq}.journal.{self._journal.health().failures}",
+        }
+        self._publish_event({**news, **({"reason": reason} if reason else {})}, self.engine.state, self.stamp())
+        self._flush()
+        self._tell_health()
+
+    def _flush(self) -> None:
+        """Acknowledge and publish everything that is durable now: `state` once, first; then the rest in order."""
+        synced = self._journal.synced
+        ready: list[_Waiting] = []
+        acknowledge: dict[str, tuple[int, int]] = {}
+        while self._waiting and self._waiting[0].position <= synced:
+            waiting = self._waiting.popleft()
+            if waiting.output.acknowledge is not None:
+                source, boot_id, next_sequence = waiting.output.acknowledge
+                acknowledge[source] = (boot_id, next_sequence)
+            if not waiting.shown:
+                ready.append(waiting)
+        if self._unsafe is not None:
+            unshown = [waiting for waiting in self._waiting if not waiting.shown]
+            ready += unshown
+            for waiting in unshown:
+                waiting.shown = True
+        self._show(ready)
+        for source_id, (boot_id, next_sequence) in acknowledge.items():
+            self._sources[source_id].acknowledge(boot_id, next_sequence)
+
+    def _show(self, ready: Sequence[_Waiting]) -> None:
+        newest = next((waiting for waiting in reversed(ready) if waiting.output.state is not None), None)
+        if newest is not None:
+            new_match = any(waiting.output.new_match for waiting in ready)
+            self._show_state(newest.state, newest.stamp, newest.output, new_match=new_match)
+        for waiting in ready:
+            for news in waiting.output.news:
+                self._publish_event(news, waiting.state, waiting.stamp)
+            if waiting.output.response is not None:
+                self._respond(dict(waiting.output.response), waiting.stamp)
+
+    def _show_state(self, state: TableState, stamp: Stamp, output: Output | None, *, new_match: bool = True) -> None:
+        from appliance.table.view import state_body
+
+        body = output.state if output is not None and output.state is not None else state_body(state)
+        document = state_document(self.settings.table.id, state, body, stamp)
+        for message in state_messages(document, clear=new_match):
+            self._publisher.publish(message)
+        if new_match:
+            info = info_document(self.settings, self.engine.policy, state, stamp)
+            self._publisher.publish(info_message(info))
+
+    def _publish_event(self, news: Any, state: TableState, stamp: Stamp) -> None:
+        document = event_document(self.settings.table.id, state, news, stamp)
+        self._publisher.publish(event_message(document))
+
+    # -- time ----------------------------------------------------------------------------------------------
+
+    def _tick(self) -> None:
+        stamp = self.stamp()
+        self._take(self.engine.tick(stamp), stamp)
+        self._timers["tick"] = self._loop.call_later(TICK_S, self._tick)
+
+    def _watch_window(self, stamp: Stamp) -> None:
+        """Come back when the first of the items that wait for another source has waited long enough."""
+        deadline_ns = self.engine.window.deadline_ns()
+        if deadline_ns is not None:
+            delay_s = max(0, deadline_ns - stamp.monotonic_ns) / 1_000_000_000
+            self._timers["window"] = self._loop.call_later(delay_s, self._window_due)
+
+    def _window_due(self) -> None:
+        stamp = self.stamp()
+        self._take(self.engine.tick(stamp), stamp)
+        self._watch_window(stamp)
+
+    def _tell_health(self) -> None:
+        stamp = self.stamp()
+        connected, reason = self._broker
+        document = health_document(
+            self.settings.table.id,
+            self.engine.state,
+            stamp,
+            bank=self.engine.bank,
+            sources={name: _source_health(source) for name, source in self._sources.items()},
+            journal=self._journal.health(),
+            broker={"connected": connected, "reason": reason or None, "counters": self._publisher.counters()},
+        )
+        self._publisher.publish(health_message(document))
+        if "health" in self._timers:
+            self._timers["health"].cancel()
+        self._timers["health"] = self._loop.call_later(HEALTH_EVERY_S, self._tell_health)
+
+
+def _source_health(source: SourcePort) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    connected = source.is_connected
+    return {
+        "state": "ok" if connected else "lost",
+        "reason": None if connected else source.status,
+        "counters": asdict(source.counters),
+    }
+
+
+async def serve_pages(tables: Sequence[Settings]) -> list[WebServer]:
+    """One server for each address; tables that share one (and its broker) share its pages."""
+    groups: dict[tuple[str, int, str, int], list[str]] = {}
+    for settings in tables:
+        if settings.web is not None:
+            key = (settings.web.host, settings.web.port, settings.mqtt.host, settings.mqtt.port)
+            groups.setdefault(key, []).append(settings.table.id)
+    servers: list[WebServer] = []
+    for (host, port, broker_host, broker_port), ids in groups.items():
+        server = WebServer(host, port, broker_host, broker_port, ids)
+        try:
+            bound = await server.start()
+        except WebServerError as error:
+            _log.error("%s", error)
+            continue
+        servers.append(server)
+        _log.info("pages for %s at http://%s:%d/", ", ".join(ids), host, bound)
+    return servers
+
+
+async def _run(tables: Sequence[Settings]) -> int:
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopping.set)
+    clock = SystemClock()
+    daemons: list[TableDaemon] = []
+    servers: list[WebServer] = []
+    try:
+        for settings in tables:
+            daemon = TableDaemon(settings, clock)
+            await daemon.start()
+            daemons.append(daemon)
+            _log.info("table %s is ready", settings.table.id)
+        servers = await serve_pages(tables)
+        await stopping.wait()
+        _log.info("stopping")
+    except JournalError as error:
+        _log.error("%s", error)
+        return 1
+    finally:
+        for server in servers:
+            await server.stop()
+        for daemon in daemons:
+            await daemon.stop()
+    return 0
+
+
+def run(tables: Sequence[Settings]) -> int:
+    """Run the tables until a signal; the exit status."""
+    return asyncio.run(_run(tables))

@@ -1,0 +1,153 @@
+"""The documents that a table publishes, whole: the envelope around what the engine and the parts say."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from appliance import __version__
+from appliance.config import Settings
+from appliance.journal import JournalHealth, Stamp
+from appliance.mqtt.topics import (
+    EVENT_SCHEMA,
+    HEALTH_SCHEMA,
+    INFO_SCHEMA,
+    RESPONSE_SCHEMA,
+    SCHEMAS,
+    STATE_SCHEMA,
+)
+from appliance.sensing.bank import Button, SensorBank
+from appliance.sensing.debounce import Condition, Debouncer
+from appliance.table.matches import options_in_force
+from appliance.table.model import Json, Policy, TableState
+
+NS_PER_S = 1_000_000_000
+HEALTH_EVERY_S = 5.0
+HEALTH_VALID_S = 15.0
+
+
+def instant(wall_ns: int) -> str:
+    """Wall time as text, UTC, to the millisecond."""
+    seconds, rest_ns = divmod(wall_ns, NS_PER_S)
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{rest_ns // 1_000_000:03d}Z"
+
+
+def _envelope(schema: str, table: str, state: TableState, stamp: Stamp) -> dict[str, Any]:
+    return {
+        "schema": schema,
+        "table": table,
+        "match_id": state.match.id,
+        "seq": state.seq,
+        "at": instant(stamp.wall_ns),
+        "clock_synchronised": stamp.clock_synchronised,
+    }
+
+
+def state_document(table: str, state: TableState, body: Json, stamp: Stamp) -> dict[str, Any]:
+    """The `state` document."""
+    return {**_envelope(STATE_SCHEMA, table, state, stamp), **body}
+
+
+def event_document(table: str, state: TableState, news: Json, stamp: Stamp) -> dict[str, Any]:
+    """One `event` document."""
+    return {**_envelope(EVENT_SCHEMA, table, state, stamp), **news}
+
+
+def response_document(table: str, state: TableState, response: Json, stamp: Stamp) -> dict[str, Any]:
+    """One `response` document."""
+    return {**_envelope(RESPONSE_SCHEMA, table, state, stamp), **response}
+
+
+def info_document(settings: Settings, policy: Policy, state: TableState, stamp: Stamp) -> dict[str, Any]:
+    """The `info` document: what the table is, and what of a changed file still waits."""
+    table = settings.table
+    started = state.match.started
+    return {
+        **_envelope(INFO_SCHEMA, table.id, state, stamp),
+        "version": __version__,
+        "schemas": list(SCHEMAS),
+        "game": started.setup["game"],
+        "options": options_in_force(state),
+        "players": [
+            {"player": number, "name": seat.name, "id": seat.id} for number, seat in enumerate(state.match.seats, 1)
+        ],
+        "unknown_object": started.unknown_object,
+        "quiet_time_s": float(table.quiet_time_s),
+        "sources": [{"id": source.id, "kind": source.kind} for source in settings.sources],
+        "beams": [
+            {"id": beam.id, "source": beam.source, "place": beam.place, "passes": list(beam.passes)}
+            for beam in settings.beams
+        ],
+        "pending_configuration": waiting_changes(policy, state),
+    }
+
+
+def waiting_changes(policy: Policy, state: TableState) -> list[str]:
+    """What the configuration says and the running match does not follow yet, in sentences."""
+    started = state.match.started
+    found: list[str] = []
+    if policy.game != started.setup["game"]:
+        found.append(f"The file's game is {policy.game}; a new match with that game applies it.")
+    if policy.rules != started.file_rules:
+        found.append("The file's rules have changed; the next match plays by them.")
+    if policy.unknown_object != started.unknown_object:
+        found.append(f"unknown_object is {policy.unknown_object} in the file; the next match follows it.")
+    return found
+
+
+def health_document(
+    table: str,
+    state: TableState,
+    stamp: Stamp,
+    *,
+    bank: SensorBank,
+    sources: Mapping[str, Json],
+    journal: JournalHealth,
+    broker: Json,
+) -> dict[str, Any]:
+    """The `health` document: how every part is, and for how long that word holds."""
+    return {
+        **_envelope(HEALTH_SCHEMA, table, state, stamp),
+        "valid_for_s": HEALTH_VALID_S,
+        "beams": {
+            name: _beam_health(debouncer, stamp.monotonic_ns)
+            for name, (found, debouncer) in bank.debouncers.items()
+            if not isinstance(found, Button)
+        },
+        "sources": dict(sources),
+        "journal": {
+            "safe": journal.safe,
+            "reason": journal.reason,
+            "queue": journal.waiting,
+            "counters": {
+                "high_water": journal.high_water,
+                "commits": journal.commits,
+                "failures": journal.failures,
+                "last_commit_us": journal.last_commit_ns // 1_000,
+            },
+        },
+        "broker": dict(broker),
+        "clock": {"synchronised": stamp.clock_synchronised},
+    }
+
+
+_CONDITIONS = {
+    Condition.UNKNOWN: ("unknown", "Its source has not told its level yet."),
+    Condition.OK: ("ok", None),
+    Condition.BLOCKED: ("blocked", "Something lies in the beam, or its emitter or wire is out: look at the pocket."),
+    Condition.SETTLING: ("blocked", "Clear again; it counts once it has been quiet for a second."),
+}
+
+
+def _beam_health(debouncer: Debouncer, now_ns: int) -> dict[str, Any]:
+    name, reason = _CONDITIONS[debouncer.condition]
+    unknown = debouncer.condition is Condition.UNKNOWN
+    counters = debouncer.counters
+    return {
+        "state": name,
+        "since_s": None if unknown else max(0.0, round((now_ns - debouncer.since_ns) / NS_PER_S, 1)),
+        "passages": counters.passages,
+        "glitches": counters.glitches,
+        "near_misses": counters.near_misses,
+        "reason": reason,
+    }

@@ -1,0 +1,324 @@
+"""The whole appliance but for its effects: what comes in, what must be kept, what may then be shown.
+
+The engine owns the sensing and the table's tip. Each input gives outputs; an output's `batch` must be durable
+before anything else of it is acknowledged or published. It reads no clock (stamps come with the inputs) and
+does no I/O, so the daemon, `replay` and the tests in virtual time all run the same one.
+
+Quiet time is measured on the sources' own clocks: a source that has told everything up to a moment says so
+with its edges and heartbeats, and a stroke closes by itself only when every live source with a beam has, and
+no passage is still going on.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from appliance.events import ColourReading, Edge, EdgesLost, SourceBack, SourceInput, SourceLost
+from appliance.journal import Answer, Batch, Record, Recovered, SourceRow, Stamp
+from appliance.records import is_fact, read_event, write_event
+from appliance.sensing.bank import (
+    Beam,
+    Button,
+    ColourSeen,
+    Input,
+    InputBlocked,
+    InputWell,
+    PassageSeen,
+    Pressed,
+    SensorBank,
+    StrikeSeen,
+    TableSignal,
+)
+from appliance.sensing.ordering import OrderingWindow
+from appliance.table.decide import Decision, begin, decide
+from appliance.table.evolve import evolve
+from appliance.table.inputs import (
+    ClockPassed,
+    Coloured,
+    Passed,
+    Rebooted,
+    Refused,
+    Request,
+    Strike,
+    TableInput,
+)
+from appliance.table.matches import first_match
+from appliance.table.model import Json, Policy, Stepped, StrokeClosed, TableEvent, TableState
+from appliance.table.view import happenings, state_body
+
+REMEMBERED_ANSWERS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What follows from an input. `news` are event documents without envelope; `state` is the new `state`
+    body where the table changed; `acknowledge` is what the source may be told once `batch` is durable;
+    `remark` is a sentence for the log.
+    """
+
+    batch: Batch
+    news: tuple[Json, ...] = ()
+    state: Json | None = None
+    new_match: bool = False
+    response: Json | None = None
+    acknowledge: tuple[str, int, int] | None = None
+    remark: str | None = None
+
+
+@dataclass(slots=True)
+class Engine:
+    """One table. Create it, `recover`, then feed it."""
+
+    table_id: str
+    policy: Policy
+    inputs: tuple[Input, ...]
+    first_position: Json | None = None
+    bank: SensorBank = field(init=False)
+    window: OrderingWindow = field(default_factory=OrderingWindow)
+    _tip: TableState | None = None
+    _answers: dict[str, str] = field(default_factory=dict)
+    _progress: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _reached_ns: dict[str, int] = field(default_factory=dict)
+    _active_source: str | None = None
+    _news_count: int = 0
+
+    def __post_init__(self) -> None:
+        self.bank = SensorBank(self.inputs)
+
+    @property
+    def state(self) -> TableState:
+        """The tip. There is one after `recover`."""
+        assert self._tip is not None
+        return self._tip
+
+    @property
+    def progress(self) -> Mapping[str, tuple[int, int]]:
+        """By source: its boot and the next sequence number that has not been taken."""
+        return self._progress
+
+    # -- start ---------------------------------------------------------------------------------------------
+
+    def recover(self, recovered: Recovered, stamp: Stamp) -> list[Output]:
+        """Fold what the journal kept; begin the first match where it is empty."""
+        self._answers = dict(recovered.answers)
+        self._progress = dict(recovered.progress)
+        for record in recovered.records:
+            self._tip = evolve(self._tip, read_event(record.body), record.seq)
+        if self._tip is None:
+            decision = begin(first_match(self.policy, self.first_position))
+            return [self._accept(decision, stamp, first=True)]
+        if recovered.records[-1].stamp.boot_id != stamp.boot_id:
+            return self._decide(Rebooted(stamp.monotonic_ns), stamp)
+        return []
+
+    def horizon_seq(self, records: Iterable[Record]) -> int:
+        """From which record on the edges are needed to know what was going on: those since the stroke before."""
+        closed = [
+            record.seq
+            for record in records
+            if isinstance(event := read_event(record.body), Stepped) and isinstance(event.step.action, StrokeClosed)
+        ]
+        return closed[-2] if len(closed) > 1 else 0
+
+    def rebuild_sensing(self, rows: Iterable[SourceRow], boot_id: str) -> None:
+        """Bring the debouncers to where they were: everything that followed from these edges is recorded."""
+        for row in rows:
+            if row.stamp.boot_id != boot_id or row.boot_id is None:
+                continue
+            if self._progress.get(row.source, (None, 0))[0] != row.boot_id:
+                continue
+            self.bank.resume(row.source, row.boot_id)
+            if row.level is not None:
+                self.bank.feed(Edge(row.source, row.channel, row.level, row.at_ns))
+            elif row.colour is not None:
+                self.bank.feed(ColourReading(row.source, row.channel, row.colour, row.at_ns))
+
+    # -- sensors -------------------------------------------------------------------------------------------
+
+    def handle(self, item: SourceInput, stamp: Stamp) -> list[Output]:
+        """Take what a source delivered; items of several sources are put in order first."""
+        due = self.window.push(item, stamp.monotonic_ns)
+        return [output for each in due for output in self._take(each, stamp)]
+
+    def tick(self, stamp: Stamp) -> list[Output]:
+        """Let host time pass: what waited for its turn comes in, and a table without beams closes strokes."""
+        due = self.window.release(stamp.monotonic_ns)
+        outputs = [output for each in due for output in self._take(each, stamp)]
+        if not any(isinstance(each, Beam) for each in self.inputs):
+            outputs += self._clock_passed(stamp.monotonic_ns, stamp)
+        return outputs
+
+    def _take(self, item: SourceInput, stamp: Stamp) -> list[Output]:
+        outputs: list[Output] = []
+        match item:
+            case SourceLost():
+                self._reached_ns.pop(item.source, None)
+                outputs.append(self._told({"event": "source_lost", "source": item.source, "reason": item.reason}))
+            case SourceBack():
+                outputs += self._source_back(item, stamp)
+            case EdgesLost():
+                reason = f"{item.count} changes were lost before they could be handed over"
+                outputs.append(self._told({"event": "beam_fault", "source": item.source, "reason": reason}))
+            case _:
+                self._reached_ns[item.source] = item.at_ns
+                if (passed_ns := self._passed_ns()) is not None:
+                    outputs += self._clock_passed(passed_ns, stamp)
+        signals = self.bank.feed(item)
+        return outputs + self._follow(item, signals, stamp)
+
+    def _source_back(self, item: SourceBack, stamp: Stamp) -> list[Output]:
+        known = self._progress.get(item.source)
+        self._reached_ns[item.source] = item.at_ns
+        outputs = [self._told({"event": "source_back", "source": item.source})]
+        if known is not None and item.boot_id is not None and known[0] != item.boot_id:
+            outputs += self._decide(Rebooted(item.at_ns), stamp)
+        return outputs
+
+    def _passed_ns(self) -> int | None:
+        """Up to when everything that could matter has been told."""
+        sources = {each.source for each in self.inputs if not isinstance(each, Button)}
+        relevant = {source for source in sources if source in self._reached_ns} | {self._active_source} - {None}
+        if not relevant or any(source not in self._reached_ns for source in relevant):
+            return None
+        passed_ns = min(self._reached_ns[source] for source in relevant if source is not None)
+        breaking_ns = self.bank.breaking_since_ns()
+        return passed_ns if breaking_ns is None else min(passed_ns, breaking_ns)
+
+    def _clock_passed(self, at_ns: int, stamp: Stamp) -> list[Output]:
+        return self._decide(ClockPassed(at_ns), stamp) if self.state.stroke is not None else []
+
+    def _follow(self, item: SourceInput, signals: list[TableSignal], stamp: Stamp) -> list[Output]:
+        """The outputs of the signals; the first carries the edge itself, so that both are durable together."""
+        row, acknowledge = self._row(item, stamp)
+        outputs: list[Output] = []
+        for signal in signals:
+            outputs += self._signal(signal, stamp)
+        if row is None:
+            return outputs
+        first = next((i for i, output in enumerate(outputs) if output.batch.records), None)
+        if first is None:
+            return [*outputs, Output(Batch(rows=(row,)), acknowledge=acknowledge)]
+        carrier = outputs[first]
+        batch = Batch(carrier.batch.records, (row,), carrier.batch.answers)
+        outputs[first] = replace(carrier, batch=batch, acknowledge=acknowledge)
+        return outputs
+
+    def _row(self, item: SourceInput, stamp: Stamp) -> tuple[SourceRow | None, tuple[str, int, int] | None]:
+        if not isinstance(item, Edge | ColourReading):
+            return None, None
+        level = item.level if isinstance(item, Edge) else None
+        colour = item.object if isinstance(item, ColourReading) else None
+        identity = item.identity
+        row = SourceRow(
+            item.source,
+            identity.boot_id if identity else None,
+            identity.sequence if identity else None,
+            item.channel,
+            level,
+            colour,
+            item.at_ns,
+            stamp,
+        )
+        if identity is None:
+            return row, None
+        self._progress[item.source] = (identity.boot_id, identity.sequence + 1)
+        return row, (item.source, identity.boot_id, identity.sequence + 1)
+
+    def _signal(self, signal: TableSignal, stamp: Stamp) -> list[Output]:
+        match signal:
+            case PassageSeen(beam, passage):
+                self._active_source = beam.source
+                seen = Passed(beam.id, beam.place, beam.passes, passage.started_ns, passage.ended_ns)
+                return self._decide(seen, stamp)
+            case ColourSeen(beam, started_ns, name):
+                return self._decide(Coloured(beam.id, started_ns, name), stamp)
+            case StrikeSeen(sensor, at_ns):
+                self._active_source = sensor.source
+                return self._decide(Strike(sensor.end, at_ns), stamp)
+            case Pressed(button, at_ns):
+                request = Request(button.action, at_ns, dict(button.fields), button=button.id)
+                return self._decide(request, stamp)
+            case InputBlocked(found, _):
+                reason = "pressed without end" if isinstance(found, Button) else "blocked"
+                return [self._told({"event": "beam_fault", "beam": found.id, "reason": reason})]
+            case InputWell(found, _):
+                return [self._told({"event": "beam_well", "beam": found.id})]
+
+    # -- people --------------------------------------------------------------------------------------------
+
+    def request(
+        self,
+        command: str,
+        fields: Mapping[str, Any],
+        stamp: Stamp,
+        *,
+        transaction: str | None = None,
+        expected_seq: int | None = None,
+    ) -> list[Output]:
+        """Carry out a request; the last output holds the response. A repeated transaction changes nothing."""
+        if transaction is not None and transaction in self._answers:
+            return [Output(Batch(), response=json.loads(self._answers[transaction]))]
+        given = Request(command, stamp.monotonic_ns, fields, expected_seq)
+        return self._decide(given, stamp, transaction=transaction, asked=True)
+
+    # -- the one way to change -----------------------------------------------------------------------------
+
+    def _decide(
+        self, given: TableInput, stamp: Stamp, *, transaction: str | None = None, asked: bool = False
+    ) -> list[Output]:
+        decided = decide(self.state, given, self.policy)
+        if isinstance(decided, Refused):
+            if not asked:
+                return [Output(Batch(), remark=f"a button had no effect: {decided.message}")]
+            return [self._answered(Output(Batch()), transaction, _refusal(transaction, decided))]
+        if not decided.events and not asked:
+            return []
+        output = self._accept(decided, stamp) if decided.events else Output(Batch())
+        if not asked:
+            return [output]
+        response = {"transaction": transaction, "ok": True, "seq": self.state.seq}
+        return [self._answered(output, transaction, response)]
+
+    def _answered(self, output: Output, transaction: str | None, response: Json) -> Output:
+        answers = output.batch.answers
+        if transaction is not None:
+            text = json.dumps(response, ensure_ascii=False)
+            self._answers[transaction] = text
+            if len(self._answers) > REMEMBERED_ANSWERS:
+                del self._answers[next(iter(self._answers))]
+            answers = (*answers, Answer(transaction, text))
+        batch = Batch(output.batch.records, output.batch.rows, answers)
+        return replace(output, batch=batch, response=response)
+
+    def _accept(self, decision: Decision, stamp: Stamp, *, first: bool = False) -> Output:
+        before = None if first else self._tip
+        self._tip = decision.state
+        news: list[Json] = []
+        records: list[Record] = []
+        for event, was, now in zip(decision.events, decision.states, decision.states[1:], strict=False):
+            records.append(self._record(event, now, stamp))
+            news += happenings(event, was, now)
+        new_match = before is None or before.match.id != self._tip.match.id
+        numbered = tuple(
+            {"event_id": f"{self._tip.seq}.{n}", "match_id": self._tip.match.id, "seq": self._tip.seq, **each}
+            for n, each in enumerate(news, 1)
+        )
+        return Output(Batch(records=tuple(records)), numbered, state_body(self._tip), new_match)
+
+    def _record(self, event: TableEvent, after: TableState, stamp: Stamp) -> Record:
+        return Record(after.seq, after.depth, event.kind, is_fact(event), write_event(event), stamp)
+
+    def _told(self, news: Json) -> Output:
+        """Something about the parts, which is no input of the table."""
+        self._news_count += 1
+        state = self.state
+        head = {"event_id": f"{state.seq}.parts.{self._news_count}", "match_id": state.match.id, "seq": state.seq}
+        return Output(Batch(), ({**head, **news},))
+
+
+def _refusal(transaction: str | None, refused: Refused) -> Json:
+    error: dict[str, Any] = {"code": refused.code, "message": refused.message}
+    if refused.stroke is not None:
+        error["stroke"] = refused.stroke
+    return {"transaction": transaction, "ok": False, "error": error}

@@ -1,0 +1,56 @@
+"""From the settings of a table to its inputs and its policy: the configuration's words end here."""
+
+from appliance.config import Settings
+from appliance.config.settings import Beam as BeamSection
+from appliance.config.settings import Button as ButtonSection
+from appliance.config.settings import Level
+from appliance.sensing.bank import Beam, Button, Input, StrikeSensor
+from appliance.sensing.debounce import BUTTON, CARPETBALL_PIT, CARROM_POCKET, STRIKE_SENSOR, DebounceSettings
+from appliance.table.model import Policy, Seat
+
+STRIKE = "strike"
+_LEVELS: dict[Level, int] = {"low": 0, "high": 1}
+
+
+def policy_of(settings: Settings) -> Policy:
+    """What the table's session needs to know of the configuration."""
+    table = settings.table
+    return Policy(
+        game=table.game,
+        players=tuple(Seat(player.id, player.name) for player in table.players),
+        rules=dict(settings.rules),
+        unknown_object=table.unknown_object,
+        quiet_time_ns=table.quiet_time_ns,
+        strike_sensor=any(beam.place == STRIKE for beam in settings.beams),
+    )
+
+
+def inputs_of(settings: Settings) -> tuple[Input, ...]:
+    """Every beam, strike sensor and button, with its polarity and its times."""
+    pocket = CARPETBALL_PIT if settings.table.game == "carpetball" else CARROM_POCKET
+    beams = tuple(_beam(section, pocket) for section in settings.beams)
+    return (*beams, *(_button(section) for section in settings.buttons))
+
+
+def _beam(section: BeamSection, pocket: DebounceSettings) -> Input:
+    base = STRIKE_SENSOR if section.place == STRIKE else pocket
+    times = DebounceSettings(**{**_times(base), **section.settings.overrides_ns()})
+    level = _LEVELS[section.blocked_level]
+    if section.place == STRIKE:
+        return StrikeSensor(section.id, section.source, section.channel, section.end, level, times)
+    return Beam(section.id, section.source, section.channel, section.place, section.passes, level, times)
+
+
+def _button(section: ButtonSection) -> Button:
+    fields = tuple(sorted(section.fields.items()))
+    level = _LEVELS[section.pressed_level]
+    return Button(section.id, section.source, section.channel, section.action, fields, level, BUTTON)
+
+
+def _times(settings: DebounceSettings) -> dict[str, int]:
+    return {
+        "min_dwell_ns": settings.min_dwell_ns,
+        "min_clear_ns": settings.min_clear_ns,
+        "merge_gap_ns": settings.merge_gap_ns,
+        "blocked_after_ns": settings.blocked_after_ns,
+    }
