@@ -203,8 +203,9 @@ def test_stop_ends_open_connections_without_a_word_and_start_works_again(
             await server.stop()
             with suppress(ConnectionResetError):
                 assert await reader.read() == b""
-            writer.close()
-            await writer.wait_closed()
+            with suppress(ConnectionResetError):
+                writer.close()
+                await writer.wait_closed()
             with socket.socket() as probe:
                 assert probe.connect_ex((HOST, port)) != 0
 

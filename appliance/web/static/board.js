@@ -89,7 +89,8 @@ function watch(base, table) {
   const url = new URL("mqtt", location.href);
   url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
   url.search = url.hash = "";
-  const topics = ["availability", "state", "info", "event", "health"].map((kind) => root + kind);
+  // `state` after what says whether to believe it: a broker sends what it keeps in this order.
+  const topics = ["availability", "health", "info", "state", "event"].map((kind) => root + kind);
   feed = new Feed(url.href, topics, {
     message: (topic, payload, retained) => take(topic.slice(root.length), payload, retained),
     connected: () => {

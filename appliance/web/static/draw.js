@@ -55,11 +55,12 @@ function panel(model) {
 
 function chip(thing) {
   const certainty = thing.provisional ? "not sure yet" : thing.assumed ? "assumed" : "";
-  const made = element("span", "chip", element("span", `disc object-${thing.object}`), element("span", "", thing.word));
-  if (thing.place) made.append(element("span", "place", thing.place));
+  // The spaces between the parts are for whoever listens; the boxes have their own gaps.
+  const made = element("span", "chip", element("span", `disc object-${thing.object}`), " ", element("span", "", thing.word));
+  if (thing.place) made.append(" ", element("span", "place", thing.place));
   if (certainty) {
     made.classList.add("unsure");
-    made.append(element("span", "certainty", certainty));
+    made.append(" ", element("span", "certainty", certainty));
   }
   return made;
 }
@@ -67,8 +68,8 @@ function chip(thing) {
 function line(model) {
   const made = element("p", "line", element("span", "words", ...text(model.parts)));
   made.dataset.kind = model.kind;
-  if (model.detail?.length) made.append(element("span", "detail", ...text(model.detail)));
-  if (model.chips?.length) made.append(element("span", "chips", ...model.chips.map(chip)));
+  if (model.detail?.length) made.append(" ", element("span", "detail", ...text(model.detail)));
+  if (model.chips?.length) made.append(" ", element("span", "chips", ...model.chips.flatMap((thing) => [" ", chip(thing)])));
   return made;
 }
 

@@ -161,7 +161,7 @@ function resultLine(doc, who) {
 function turnLine(doc, who) {
   const rules = doc.rules;
   const turn = rules.turn;
-  if (!turn || abandoned(doc)) return null;
+  if (!turn) return null;
   if (rules.game === "carpetball") {
     const player = who.name(rules.ends?.[turn.end]?.player ?? 0);
     if (rules.phase === "line_up") return { kind: "turn", parts: ["Line up the balls · ", player, " throws first"] };
@@ -296,9 +296,10 @@ function heading(doc, info) {
 const LAYOUTS = { money_carrom: moneyPanels, carpetball: endPanels };
 
 // The view model of one `state` document, with the newest `info` and `health` where they have come.
-export function view(doc, { info = null, health = null } = {}) {
-  const who = naming(doc);
-  const rules = doc.rules;
+export function view(published, { info = null, health = null } = {}) {
+  const who = naming(published);
+  const rules = abandoned(published) ? { ...published.rules, turn: null } : published.rules;
+  const doc = { ...published, rules };
   const panels = (LAYOUTS[rules.game] ?? sidePanels)(doc, who);
   const pool = Object.entries(rules.on_board ?? {}).map(([object, count]) => ({
     object,
