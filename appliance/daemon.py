@@ -14,7 +14,7 @@ import logging
 import signal
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from appliance.clock import Clock, SystemClock
@@ -44,6 +44,7 @@ from appliance.mqtt.topics import (
 )
 from appliance.sources.serial import SerialSource
 from appliance.table.model import TableState
+from appliance.table.view import state_body
 from appliance.web.server import WebServer, WebServerError
 from appliance.wiring import inputs_of, policy_of
 
@@ -198,6 +199,10 @@ class TableDaemon:
                 with contextlib.suppress(asyncio.CancelledError):
                     await self._publishing
 
+    def is_connected(self, source: str) -> bool:
+        """Whether that source is heard."""
+        return self._sources[source].is_connected
+
     def stamp(self) -> Stamp:
         """Now, by all clocks."""
         clock = self.clock
@@ -327,8 +332,6 @@ class TableDaemon:
                 self._respond(dict(waiting.output.response), waiting.stamp)
 
     def _show_state(self, state: TableState, stamp: Stamp, output: Output | None, *, new_match: bool = True) -> None:
-        from appliance.table.view import state_body
-
         body = output.state if output is not None and output.state is not None else state_body(state)
         document = state_document(self.settings.table.id, state, body, stamp)
         for message in state_messages(document, clear=new_match):
@@ -379,8 +382,6 @@ class TableDaemon:
 
 
 def _source_health(source: SourcePort) -> dict[str, Any]:
-    from dataclasses import asdict
-
     connected = source.is_connected
     return {
         "state": "ok" if connected else "lost",
