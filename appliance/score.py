@@ -25,7 +25,7 @@ def score(game: str, lines: Iterable[bytes], out: TextIO, err: TextIO) -> int:
     try:
         history = [rules.start(rules.parse_setup(game, {"type": "setup"}))]
     except BadInput as error:
-        err.write(f"pocketbeam score: {error.message}\n")
+        err.write(f"pocketbeam score: {error.message}.\n")
         return BAD_INPUT
     first = True
     for number, line in enumerate(lines, 1):
@@ -39,7 +39,7 @@ def score(game: str, lines: Iterable[bytes], out: TextIO, err: TextIO) -> int:
             else:
                 answer = _observed(game, history, value)
         except BadInput as error:
-            err.write(f"pocketbeam score: line {number}, {error.field}: {error.message}\n")
+            err.write(f"pocketbeam score: line {number}, {error.field}: {error.message}.\n")
             return BAD_INPUT
         first = False
         out.write(json.dumps(answer) + "\n")

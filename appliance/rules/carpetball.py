@@ -247,12 +247,6 @@ def _next_round(state: CarpetballState) -> Ruling | Refusal:
 # Positions and recounts
 
 
-def most_balls(state: CarpetballState) -> int:
-    """Return the most balls that can stand at an end in the present phase."""
-    options = state.options
-    return max(options.max_balls, options.standoff_balls) if state.phase == "standoff" else options.max_balls
-
-
 def begun(state: CarpetballState, position: CarpetballPosition) -> CarpetballState:
     """Return a fresh state with the position of a set-up put in; `BadInput` where it cannot be."""
     end = position.end or position.first_thrower or state.first
@@ -267,11 +261,12 @@ def begun(state: CarpetballState, position: CarpetballPosition) -> CarpetballSta
             raise BadInput("phase", "while lining up, no balls are in play")
         return state
     full = state.options.standoff_balls if phase == "standoff" else state.options.max_balls
+    allowed = max(full, state.options.max_balls)
     counts = {name: full if count is None else count for name, count in in_play.items()}
     final = counts[end] == 0 if position.final_throw is None else position.final_throw
     for name in ENDS:
         least = 0 if final and name == end else 1
-        most = 0 if final and name == end else most_balls(state)
+        most = 0 if final and name == end else allowed
         if not least <= counts[name] <= most:
             bounds = "no ball" if final and name == end else f"from {least} to {most} balls"
             raise BadInput(f"ends.{name}.in_play", f"there can be {bounds} in play here, not {counts[name]}")
@@ -304,7 +299,7 @@ def _recount(state: CarpetballState, recount: Recount) -> Ruling | Refusal:
     assert isinstance(position, CarpetballPosition)
     if position.end is not None and state.final_throw:
         return wrong_phase("the throw cannot be moved while a final throw is pending")
-    most = most_balls(state)
+    most = state.options.max_balls
     for end, count in (("north", position.north), ("south", position.south)):
         if count is not None and balls(state, end) == 0:
             return impossible_count(f"the {end} end is cleared and has its final throw; it has no balls to count")

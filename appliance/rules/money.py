@@ -131,16 +131,10 @@ def _stroke(state: MoneyState, stroke: Stroke) -> Ruling | Refusal:
         return refusal
     placer = next_player(player, state.players)
     pocketed = counts.white + counts.black + counts.queen
-    events: list[Event] = [
-        StrokeScored(player, counts.white, counts.black, counts.queen) if pocketed else StrokeMissed(player)
-    ]
-    instructions: list[Instruction] = []
-    if stroke.jumped:
-        events, instructions = jumped(counts, player, placer, "centre")
-        events.insert(
-            0,
-            StrokeScored(player, counts.white, counts.black, counts.queen) if pocketed else StrokeMissed(player),
-        )
+    scored = StrokeScored(player, counts.white, counts.black, counts.queen)
+    events: list[Event] = [scored if pocketed else StrokeMissed(player)]
+    flown, instructions = jumped(counts, player, placer, "centre")
+    events += flown
     missed = state.missed
     returned = counts.striker > 0 and options.striker_with_piece == "return"
     if counts.striker:

@@ -273,10 +273,9 @@ def _stroke(state: SidesState, stroke: Stroke, sheet: Sheet) -> Ruling | Refusal
         return not_playing(state)
     side = side_of(player)
     white = side_of(state.breaker) == side
-    own_down, other_down = (state.a.pocketed, state.b.pocketed) if side == "A" else (state.b.pocketed, state.a.pocketed)
-    white_down, black_down = (own_down, other_down) if white else (other_down, own_down)
     counts = tally(stroke)
-    refusal = more_than_there_are(counts, SET - white_down, SET - black_down, int(state.queen == "on_board"))
+    table = on_table(state)
+    refusal = more_than_there_are(counts, table["white"], table["black"], table["queen"])
     if refusal is not None:
         return refusal
     view = _view(state, side, white, counts)
@@ -286,10 +285,6 @@ def _stroke(state: SidesState, stroke: Stroke, sheet: Sheet) -> Ruling | Refusal
 
 class _Settlement:
     """One stroke being settled, step by step; it only collects events and instructions."""
-
-    __slots__ = (
-        "colours", "counts", "events", "instructions", "placer", "player", "sheet", "side", "state", "verdict", "view",
-    )  # fmt: skip
 
     def __init__(
         self,
@@ -316,7 +311,7 @@ class _Settlement:
         covered = self._queen()
         own, other = view.own.pocketed + view.fell, view.other.pocketed + view.other_fell
         if verdict.loses_board:
-            return self._board(other_side(self.side), "opponents_last_piece", own, other, covered)
+            return self._end_board(other_side(self.side), "opponents_last_piece", own, other, covered)
         own_colour, other_colour = self.colours
         if verdict.own_back:
             self._back(own_colour, verdict.own_back, verdict.back_reason)
@@ -334,9 +329,9 @@ class _Settlement:
             other -= self._pay(other_side(self.side), other_colour, view.other.due, other, self.player)
         if own == SET:
             if covered:
-                return self._board(self.side, "cleared", own, other, covered)
+                return self._end_board(self.side, "cleared", own, other, covered)
             if verdict.if_last is None:
-                return self._board(other_side(self.side), "last_before_queen", own, other, covered)
+                return self._end_board(other_side(self.side), "last_before_queen", own, other, covered)
             self._back(own_colour, verdict.if_last, "last_before_queen")
         if not verdict.again:
             events.append(TurnPassed(self.placer, self.player))
@@ -354,7 +349,8 @@ class _Settlement:
             events += more
             self.instructions += asked
         if verdict.fouls:
-            events.append(Foul(self.player, verdict.fouls, sum(count for _, count in verdict.dues)))
+            penalty = sum(count for reason, count in verdict.dues if reason != "early_queen")
+            events.append(Foul(self.player, verdict.fouls, penalty))
         if verdict.earns and not view.own.queen_right:
             events.append(QueenRightEarned(self.side))
         if verdict.other_earns and not view.other.queen_right:
@@ -396,27 +392,26 @@ class _Settlement:
                 return
         self.instructions.append(Instruction("return", colour, count, "centre_circle", placer))
 
-    def _board(self, winner: str, reason: str, own: int, other: int, covered: bool) -> Ruling:
-        """The board is over: an uncovered queen goes back, the points are counted, perhaps the match is over."""
-        state, events = self.state, self.events
-        uncovered = self.verdict.queen == "uncovered" or (self.view.pending and self.verdict.queen == "stays")
-        if uncovered:
-            self._queen_back("board_over")
+    def _end_board(self, winner: str, reason: str, own: int, other: int, covered: bool) -> Ruling:
+        """The board is over: count it, and perhaps the match. Hands have nothing to put back onto this board."""
+        view, verdict, options = self.view, self.verdict, self.state.options
+        if verdict.queen == "uncovered" or (view.pending and verdict.queen == "stays"):
+            self.events.append(QueenReturned(self.side, "board_over"))
         accounts = {
-            self.side: changed(self.view.own, pocketed=own),
-            other_side(self.side): changed(self.view.other, pocketed=other),
+            self.side: changed(view.own, pocketed=own),
+            other_side(self.side): changed(view.other, pocketed=other),
         }
-        holder = self.side if self.verdict.queen == "covered" else state.queen_side
+        holder = self.side if verdict.queen == "covered" else self.state.queen_side
         points = self.sheet.points(
-            state.options, accounts[winner], accounts[other_side(winner)], covered and holder == winner
+            options, accounts[winner], accounts[other_side(winner)], covered and holder == winner
         )
-        events.append(BoardWon(winner, points, reason))
+        self.events.append(BoardWon(winner, points, reason))
         scores = {side: mine.score for side, mine in accounts.items()}
         scores[winner] += points
-        match_winner = self.sheet.match_winner(state.options, state.board, scores, winner)
+        match_winner = self.sheet.match_winner(options, self.state.board, scores, winner)
         if match_winner is not None:
-            events.append(MatchEnded(match_winner))
-        return Ruling(tuple(events), tuple(self.instructions))
+            self.events.append(MatchEnded(match_winner))
+        return Ruling(tuple(self.events))
 
 
 def _next_board(state: SidesState) -> Ruling | Refusal:

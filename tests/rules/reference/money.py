@@ -159,7 +159,7 @@ def stroke(table: dict[str, Any], observation: dict[str, Any]) -> str | None:
     # Whose turn is it now?
     if striker_fell:
         if options["mc.striker"] == "skip_next":
-            table["missed"][player] += 1
+            table["missed"][player] = 1  # a flag: a second one adds nothing
         pass_turn(table)
     elif not pieces:
         pass_turn(table)
