@@ -467,7 +467,17 @@ def test_a_silent_network_is_said_and_its_return_too(board: Board) -> None:
     board.show(state(carrom()))
     board.broker.freeze()
     board.page.wait_for_selector(STALE, timeout=STALE_MS)
-    assert board.text("#status").startswith("stale since ")
+    assert board.text("#status").endswith("· the connection is silent")
+    board.broker.thaw()
+    board.page.wait_for_selector(LIVE, timeout=BACK_MS)
+
+
+def test_a_connection_that_stays_silent_is_made_anew(board: Board) -> None:
+    board.show(state(carrom()))
+    board.broker.freeze()
+    with board.page.expect_websocket(timeout=10_000):
+        board.page.wait_for_selector(STALE, timeout=STALE_MS)
+    expect(board.page.locator("#status")).to_have_text(re.compile("^stale since .* · the broker does not answer$"))
     board.broker.thaw()
     board.page.wait_for_selector(LIVE, timeout=BACK_MS)
 

@@ -8,7 +8,7 @@ import { news, view } from "./view.js";
 const TICK_MS = 500;
 const NEWS_MS = 8000;
 const REMEMBERED_EVENTS = 200;
-const QUIET_MS = 2500; // longer than from one answered ping to the next
+const QUIET_MS = 2000; // longer than from one answered ping to the next
 
 // Everything the page knows; `liveMs` is when it last was live.
 const known = {

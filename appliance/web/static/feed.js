@@ -1,13 +1,15 @@
 // The page's one connection to the broker: opened again with back-off, never twice at once.
 //
 // A new client is made for each attempt, so that nothing of an old session is left over, and every topic is
-// subscribed by name. A ping every two seconds tells a dead network from a quiet table.
+// subscribed by name. Frequent pings tell a dead network from a quiet table; a connection that stays silent is
+// given up while the page can be seen (a hidden page's timers are held back, so its silence says nothing).
 
 import mqtt from "./vendor/mqtt.esm.js";
 
-const PING_MS = 2000;
-const CONNECT_MS = 3000;
-const WAITS_MS = [250, 500, 1000, 2000];
+const PING_MS = 1500;
+const GIVE_UP_MS = 6000;
+const CONNECT_MS = 2500;
+const WAITS_MS = [250, 500, 1000];
 
 // Close codes of the relay, and those of a connection that ended in between.
 const REASONS = {
@@ -49,6 +51,7 @@ export class Feed {
       timerVariant: "native",
       createWebsocket: (url, protocols) => {
         const socket = new WebSocket(url, protocols);
+        socket.addEventListener("open", () => (reason = "the broker does not answer"));
         socket.addEventListener("close", (event) => {
           reason = REASONS[event.code] ?? reason;
           this.#lost(client, reason);
@@ -69,6 +72,7 @@ export class Feed {
           return;
         }
         this.#attempt = 0;
+        reason = NO_CONNECTION;
         this.#on.connected();
       });
     });
@@ -84,7 +88,10 @@ export class Feed {
   }
 
   #ping() {
-    if (this.#client?.connected) this.#client.sendPing();
+    const client = this.#client;
+    if (!client?.connected) return;
+    if (!document.hidden && Date.now() - this.heardMs > GIVE_UP_MS) this.#lost(client, "the broker does not answer");
+    else client.sendPing();
   }
 
   #drop() {

@@ -1,6 +1,6 @@
 // Whether the board may be believed now, and if not, why. Pure: times are milliseconds of the page's own clock.
 
-export const SILENCE_MS = 4500; // the broker answers a ping every two seconds
+export const SILENCE_MS = 4000; // two answers in a row are missing (feed.js pings)
 
 // Until when a `health` document holds. Its sender's clock counts only where the message is an old one that
 // the broker kept (it may come from before a restart) and that clock was right; else the arrival counts.
