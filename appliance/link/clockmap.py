@@ -1,15 +1,15 @@
 """From a board's ticks to the host's monotonic nanoseconds.
 
 A board stamps with a resonator that may be off by half a percent and a 32-bit counter that wraps. Every
-message carries the tick at which it was built, and the host notes when it arrived. The time of the tick
-then lies in a bracket: not later than the arrival, and, where the message echoes something that the host
-sent, not earlier than that sending. A late frame only gives a loose bound, so it can never move the
-mapping: the tightest bounds are kept, and relaxed slowly enough that seconds of late frames do no harm.
+message carries the tick at which it was built, and the host notes when it arrived. A late message only says
+that the tick was not later than its arrival: so the earliest arrivals are kept, and relaxed slowly enough
+that seconds of late messages do no harm. From them half of the shortest round trip is taken off. A message
+that echoes what the host sent after the mapped time of its tick proves the mapping wrong.
 
 The rate comes from the lower convex hull of the arrivals in the last half minute: the line under all of
-them that runs closest below their middle touches only frames that were not delayed. Corrections are slewed,
-at most one percent, so that the length of a pulse across a correction stays true; only a board just met,
-or an error that no drift can explain, makes the mapping step. Results never run backwards.
+them that runs closest below their middle touches only messages that were not delayed. Corrections are
+slewed, at most one percent, so that the length of a pulse across a correction stays true; only a board just
+met, or an error that no drift can explain, makes the mapping step. Results never run backwards.
 
 Everything is integer arithmetic. `x` is nominal nanoseconds of the board since the first sample, `y` what
 has to be added to them to get the host's.
@@ -26,10 +26,12 @@ _BACKWARDS_TICKS = 1 << 24
 
 _MAX_SKEW_PPB = 10_000_000
 _HORIZON_NS = 30 * _BILLION
-_MIN_SPAN_NS = 3 * _BILLION
-_LEAK_UNKNOWN_PPB = _MAX_SKEW_PPB
-_LEAK_KNOWN_PPB = 500_000
-_SETTLING_NS = _BILLION
+_MIN_SPAN_NS = _BILLION
+"""No rate is believed that rests on less."""
+_SPREAD_NS = 3_000_000
+"""What undelayed messages may differ by: over a span, it is how far the rate may still be off."""
+_MIN_LEAK_PPB = 500_000
+_SETTLING_NS = 2 * _BILLION
 _STEP_NS = 50_000_000
 _MAX_SLEW_PPB = 10_000_000
 _SLEWS_PER_S = 5
@@ -52,8 +54,8 @@ class ClockMap:
         self._origin_tick = 0
         self._origin_ns = 0
         self._hull: deque[tuple[int, int]] = deque()
-        self._high: tuple[int, int] | None = None
-        self._low: tuple[int, int] | None = None
+        self._earliest: tuple[int, int] | None = None
+        self._round_trip: tuple[int, int] | None = None
         self._out = (0, 0)
         self._slew_ppb = 0
 
@@ -94,14 +96,13 @@ class ClockMap:
         x = self._nominal_ns(tick)
         y = received_ns - self._origin_ns - x
         current = self._at(self._out, x, self._slew_ppb)
-        if self._high is None or y <= self._at(self._high, x, self._leak_ppb):
-            self._high = (x, y)
+        leak_ppb = self._leak_ppb
+        if self._earliest is None or y <= self._at(self._earliest, x, leak_ppb):
+            self._earliest = (x, y)
         if sent_ns is not None:
-            floor = sent_ns - self._origin_ns - x
-            if floor > self._at(self._high, x):
+            if sent_ns - self._origin_ns - x > self._at(self._earliest, x, leak_ppb):
                 self._forget(x, y)
-            if self._low is None or floor >= self._at(self._low, x, -self._leak_ppb):
-                self._low = (x, floor)
+            self._learn_round_trip(x, received_ns - sent_ns)
         self._learn_rate(x, y)
         self._steer(x, y, current)
 
@@ -115,8 +116,8 @@ class ClockMap:
 
     @property
     def _leak_ppb(self) -> int:
-        known = self._hull and self._hull[-1][0] - self._hull[0][0] >= _MIN_SPAN_NS
-        return _LEAK_KNOWN_PPB if known else _LEAK_UNKNOWN_PPB
+        span_ns = self._hull[-1][0] - self._hull[0][0] if self._hull else 0
+        return min(_MAX_SKEW_PPB, max(_MIN_LEAK_PPB, _SPREAD_NS * _BILLION // max(1, span_ns)))
 
     def _nominal_ns(self, tick: int) -> int:
         return (tick - self._origin_tick) * _BILLION // self._tick_hz
@@ -127,8 +128,13 @@ class ClockMap:
     def _forget(self, x: int, y: int) -> None:
         """Start again from here: the host's clock and the board's have parted by more than drift."""
         self._hull.clear()
-        self._high, self._low = (x, y), None
+        self._earliest = (x, y)
         self.skew_ppb = 0
+
+    def _learn_round_trip(self, x: int, round_trip_ns: int) -> None:
+        best = self._round_trip
+        if best is None or round_trip_ns <= best[1] + (x - best[0]) * _MIN_LEAK_PPB // _BILLION:
+            self._round_trip = (x, round_trip_ns)
 
     def _learn_rate(self, x: int, y: int) -> None:
         hull = self._hull
@@ -148,10 +154,8 @@ class ClockMap:
 
     def _steer(self, x: int, y: int, current: int) -> None:
         """Move the mapping from `current`, its value at `x`, towards the best one, never past `y`."""
-        assert self._high is not None
-        target = high = self._at(self._high, x)
-        if self._low is not None:
-            target = (min(high, self._at(self._low, x)) + high) // 2
+        assert self._earliest is not None
+        target = self._at(self._earliest, x) - (self._round_trip[1] // 2 if self._round_trip else 0)
         error = target - current
         if x < _SETTLING_NS or abs(error) > _STEP_NS:
             current, error = target, 0

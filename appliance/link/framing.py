@@ -12,7 +12,7 @@ from enum import Enum
 
 from cobs import cobs
 
-MAX_FRAME = 128
+MAX_FRAME = 64
 """The longest frame in bytes on the wire, its zero byte included."""
 
 DELIMITER = b"\0"

@@ -17,8 +17,8 @@ from appliance.link.framing import Rejection
 
 PROTOCOL_VERSION = 1
 MAX_CHANNELS = 64
-MAX_ENTRIES = 16
-"""The most entries in one EDGES message; it keeps a frame below `MAX_FRAME` bytes."""
+MAX_ENTRIES = 8
+"""The most entries in one EDGES message; it keeps a frame within `MAX_FRAME` bytes."""
 
 OBJECT_CODES: Mapping[str, int] = MappingProxyType(
     {"white": 1, "black": 2, "queen": 3, "striker": 4, "ball": 5, "cue": 6}

@@ -37,7 +37,8 @@ from appliance.mqtt.transport import (
 KEEPALIVE_S = 15
 ANSWER_TIMEOUT_S = 10.0
 """For the broker's answers to connecting and subscribing."""
-FAREWELL_TIMEOUT_S = 2.0
+FAREWELL_TIMEOUT_S = 1.0
+"""For what waits, and once more for the goodbye."""
 REQUESTS_WAITING = 200
 """Requests received and not handed over yet; more are dropped and counted."""
 
@@ -46,6 +47,9 @@ _BEATS = 12
 _REFUSED = 0x80
 
 _log = logging.getLogger(__name__)
+_library_log = logging.getLogger(f"{__name__}.library")
+# What the library has to say about a broken connection is said once, and better, by the reasons below.
+_library_log.setLevel(logging.CRITICAL + 1)
 
 
 class MqttLink:
@@ -103,9 +107,7 @@ class MqttLink:
                 self._counters["failures"] += 1
                 self._tell(False, reason)
                 held_s = 0.0 if began_at is None else loop.time() - began_at
-                await asyncio.sleep(
-                    self._backoff.next_s(reached=reached, held_s=held_s, random=random.random())
-                )
+                await asyncio.sleep(self._backoff.next_s(reached=reached, held_s=held_s, random=random.random()))
 
     def publish(self, message: Message) -> None:
         """Sends a message now, or keeps it for the next connection as `outbox.py` says; never blocks."""
@@ -128,6 +130,7 @@ class MqttLink:
             port=settings.port,
             username=settings.username,
             password=read_password(settings),
+            logger=_library_log,
             identifier=self._client_id,
             clean_session=True,
             will=aiomqtt.Will(self._farewell.topic, self._farewell.payload, 1, True),
@@ -172,11 +175,16 @@ class MqttLink:
 
     async def _take_leave(self) -> None:
         """Sends what waits and `offline` last, as far as the broker takes it in a short time."""
+        await self._until_acknowledged()
         self._outbox.put(self._farewell)
-        self._all_acknowledged.clear()
         self._pump()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._all_acknowledged.wait(), FAREWELL_TIMEOUT_S)
+        await self._until_acknowledged()
+
+    async def _until_acknowledged(self) -> None:
+        if not self._outbox.empty:
+            self._all_acknowledged.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._all_acknowledged.wait(), FAREWELL_TIMEOUT_S)
 
     def _pump(self) -> None:
         connection = self._connection
@@ -353,10 +361,9 @@ def _sentence(error: Exception, settings: BrokerSettings) -> str:
     if isinstance(error, aiomqtt.exceptions.MqttConnectError) and isinstance(error.rc, ReasonCode):
         return _REFUSALS.get(error.rc.value, "the broker at {} refuses us ({})").format(where, error.rc)
     cause = error.__cause__ or error
-    if isinstance(cause, aiomqtt.MqttCodeError) and isinstance(cause.rc, ReasonCode):
-        if cause.rc.getName() == "Keep alive timeout":
-            return f"the broker at {where} has gone silent"
-        return f"the broker at {where} closed the connection"
+    if isinstance(cause, aiomqtt.MqttCodeError):
+        code = cause.rc.value if isinstance(cause.rc, ReasonCode) else None
+        return _LOSSES.get(code, "the broker at {} closed the connection").format(where)
     if isinstance(cause, OSError):
         return f"the connection to {where} broke: {cause.strerror or cause}"
     return f"{where} does not answer as a broker does"
@@ -368,4 +375,8 @@ _REFUSALS = {
     134: "the broker at {} refuses the user name or the password",
     135: "the broker at {} refuses us: check user name, password and rights",
     136: "the broker at {} is not available yet",
+}
+_LOSSES = {
+    130: "what answers at {} does not speak MQTT 3.1.1",
+    141: "the broker at {} has gone silent",
 }

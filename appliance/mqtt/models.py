@@ -28,6 +28,9 @@ Count = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Instant = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$")]
 """Wall time, always UTC."""
+How = Literal["beam", "colour", "told", "assumed", "unknown"]
+"""How an object came to be known."""
+QuestionKind = Literal["what_fell", "how_many", "who_shot", "did_it_fall", "cue"]
 PieceObject = Literal["white", "black", "queen", "striker", "ball", "cue"]
 
 
@@ -176,9 +179,7 @@ class CarpetballRules(Published):
     round_winner: PlayerNumber | None
 
 
-Rules = Annotated[
-    ClubCarromRules | NewCarromRules | MoneyCarromRules | CarpetballRules, Field(discriminator="game")
-]
+Rules = Annotated[ClubCarromRules | NewCarromRules | MoneyCarromRules | CarpetballRules, Field(discriminator="game")]
 
 
 # --- the envelope and the documents ------------------------------------------------------------------------
@@ -216,7 +217,7 @@ class FallenObject(Published):
     place: str | None
     object: PieceObject | None
     candidates: list[PieceObject]
-    how: Literal["beam", "colour", "told", "assumed", "unknown"]
+    how: How
     provisional: bool
 
 
@@ -234,10 +235,11 @@ class Question(Published):
 
     id: str
     stroke: int
-    kind: Literal["what_fell", "how_many", "who_shot", "did_it_fall", "cue"]
+    kind: QuestionKind
     place: str | None
     candidates: list[str | int | bool]
     assumed: str | int | bool | None
+    passage_id: str | None = None
 
 
 class Instruction(Published):
@@ -250,13 +252,21 @@ class Instruction(Published):
     by_player: PlayerNumber | None
 
 
-class Result(BaseModel):
-    """How the last board, round or match ended; not `certain` where it rests on an unconfirmed assumption."""
+class Result(Published):
+    """How the last board, round or match ended; not `certain` where it rests on an unconfirmed assumption.
 
-    model_config = ConfigDict(extra="allow", strict=True, defer_build=True)
-    __pydantic_extra__: dict[str, JsonValue]
+    Which keys it has depends on the game: those of the game's `rules`.
+    """
 
+    match_id: str
     certain: bool
+    abandoned: bool = False
+    board: int | None = None
+    board_result: BoardResult | None = None
+    match_winner: Literal["A", "B", "draw"] | None = None
+    match_winners: list[PlayerNumber] | None = None
+    round: int | None = None
+    round_winner: PlayerNumber | None = None
 
 
 class State(Envelope):
@@ -378,6 +388,16 @@ EventName = Literal[
     "stroke_missed",
     "turn_passed",
     "turn_missed",
+    "turn_forfeited",
+    "points_scored",
+    "break_missed",
+    "no_stroke",
+    "lined_up",
+    "penalty_paid",
+    "withdrawn",
+    "round_restarted",
+    "queen_right_earned",
+    "piece_jumped",
     "queen_pocketed",
     "queen_covered",
     "queen_returned",
@@ -409,15 +429,69 @@ EventName = Literal[
 class Event(Envelope):
     """Something that just happened. Topic `event`, not retained; the same `event_id` may arrive twice.
 
-    What else an event carries depends on its name. Consumers ignore names they do not know.
+    Which of the keys from `player` on an event carries depends on its name; one key means the same in all
+    of them. Consumers ignore names and keys they do not know.
     """
-
-    model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, JsonValue]
 
     schema_: Literal["pocketbeam.event/1"] = Field(alias="schema")
     event: EventName
     event_id: str
+
+    # whom and what it concerns
+    player: PlayerNumber | None = None
+    previous: PlayerNumber | None = None
+    side: Literal["A", "B"] | None = None
+    end: Literal["north", "south"] | None = None
+    stroke: int | None = None
+    board: int | None = None
+    round: int | None = None
+    reason: str | None = None
+    assumed: bool | None = None
+
+    # what fell, came back or is owed
+    object: PieceObject | None = None
+    count: Count | None = None
+    white: Count | None = None
+    black: Count | None = None
+    queen: Count | None = None
+    north: Count | None = None
+    south: Count | None = None
+    balls: Count | None = None
+    short: bool | None = None
+    penalty: Count | None = None
+    kinds: list[str] | None = None
+    points: Count | None = None
+    tries: Count | None = None
+    allowed: Count | None = None
+
+    # the course of a match
+    winner: Literal["A", "B", "draw"] | None = None
+    winners: list[PlayerNumber] | None = None
+    certain: bool | None = None
+    number: int | None = None
+    waived: bool | None = None
+    queue: list[PlayerNumber] | None = None
+    game: Game | None = None
+    players: list[Player] | None = None
+    options: dict[str, JsonValue] | None = None
+    position: dict[str, JsonValue] | None = None
+
+    # what the beams saw and what people said
+    by: str | None = None
+    passage_id: str | None = None
+    beam: Level | None = None
+    place: str | None = None
+    candidates: list[str | int | bool] | None = None
+    how: How | None = None
+    dwell_us: Count | None = None
+    question: str | None = None
+    kind: QuestionKind | None = None
+    value: str | int | bool | None = None
+
+    # the parts
+    source: str | None = None
+    state: str | None = None
+    changes: list[str] | None = None
 
 
 class Corrected(Event):

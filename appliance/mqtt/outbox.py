@@ -6,9 +6,9 @@ are queued, the oldest goes first when the queue is full, and a counter says so.
 acknowledged when a connection broke is sent again on the next one: twice rather than never, receivers tell
 by `event_id`.
 
-A message that is so wrong for a broker that it closes the connection would come back for ever. The oldest
-unacknowledged message is the suspect: suspected five times, it is dropped and counted. No I/O and no clock
-in here.
+A message that is so wrong for a broker that it closes the connection would come back for ever. What is sent
+again therefore goes out one at a time until all of it is acknowledged, so that there is one suspect when the
+next connection breaks too: suspected five times, it is dropped and counted. No I/O and no clock in here.
 """
 
 from collections import deque
@@ -27,9 +27,10 @@ _NEVER_SENT = object()
 
 @dataclass(slots=True, eq=False)
 class Outgoing:
-    """A message on its way, and how often a connection broke with it as the oldest unacknowledged one."""
+    """A message on its way. `again`: it was sent before; `suspected`: how often that alone broke a connection."""
 
     message: Message
+    again: bool = False
     suspected: int = 0
 
 
@@ -45,6 +46,7 @@ class Outbox:
         self._at_broker: dict[str, str | None] = {}
         self._queue: deque[Outgoing] = deque()
         self._unacknowledged: dict[int, Outgoing] = {}
+        self._again = 0
         self._open = False
         self.dropped = 0
         self.refused = 0
@@ -67,7 +69,8 @@ class Outbox:
 
     def take(self) -> Outgoing | None:
         """The next message to send, None while there is none or too many are unacknowledged."""
-        if not self._open or len(self._unacknowledged) >= WINDOW:
+        window = 1 if self._again else WINDOW
+        if not self._open or len(self._unacknowledged) >= window:
             return None
         if self._changed:
             topic = next((topic for topic in self._first if topic in self._changed), None)
@@ -85,7 +88,9 @@ class Outbox:
 
     def acknowledged(self, message_id: int) -> None:
         """The broker has it."""
-        self._unacknowledged.pop(message_id, None)
+        outgoing = self._unacknowledged.pop(message_id, None)
+        if outgoing and outgoing.again:
+            self._again -= 1
 
     def opened(self) -> None:
         """A new connection: everything retained is due again."""
@@ -103,17 +108,20 @@ class Outbox:
         self._open = False
         self._changed.clear()
         self._at_broker.clear()
-        again = list(self._unacknowledged.values())
+        lost = list(self._unacknowledged.values())
         self._unacknowledged.clear()
-        if again:
-            again[0].suspected += 1
-        for outgoing in reversed(again):
+        if len(lost) == 1:
+            lost[0].suspected += 1
+        for outgoing in reversed(lost):
             if outgoing.message.retain:
                 continue
             if outgoing.suspected >= _SUSPECTED_LIMIT:
                 self.refused += 1
+                self._again -= outgoing.again
             else:
                 self.resent += 1
+                self._again += not outgoing.again
+                outgoing.again = True
                 self._queue.appendleft(outgoing)
         self._shorten()
 
@@ -134,5 +142,5 @@ class Outbox:
 
     def _shorten(self) -> None:
         while len(self._queue) > self._limit:
-            self._queue.popleft()
+            self._again -= self._queue.popleft().again
             self.dropped += 1

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import secrets
 from collections.abc import Mapping
 from typing import Any
@@ -9,10 +10,9 @@ from typing import Any
 import aiomqtt
 
 from appliance.mqtt.topics import BASE, request_topic, to_json, topic
-from appliance.mqtt.transport import UnreachableError
 
 
-class RequesterError(Exception):
+class RequesterError(ConnectionError):
     """There is no answer; the text is one sentence."""
 
 
@@ -22,7 +22,7 @@ async def send(
     table: str,
     command: str,
     fields: Mapping[str, Any],
-    timeout_s: float,
+    timeout_s: float = 5.0,
     *,
     base: str = BASE,
 ) -> dict[str, Any]:
@@ -44,33 +44,12 @@ async def send(
         raise RequesterError(
             f'the table "{table}" did not answer within {timeout_s:g} s: is it running with this broker?'
         ) from None
-    except (UnreachableError, aiomqtt.MqttError, OSError) as error:
-        raise RequesterError(f"no broker answers at {host}:{port}: {error}") from None
+    except (aiomqtt.MqttError, OSError) as error:
+        why = re.sub(r"^\[\w+[ :]-?\d+\] ", "", str(error))
+        raise RequesterError(f"the broker at {host}:{port} cannot be asked: {why}") from None
 
 
-def parse_fields(words: list[str]) -> dict[str, Any]:
-    """`key=value` words as request fields: a value that is JSON is taken as such, any other is a text."""
-    fields: dict[str, Any] = {}
-    for word in words:
-        key, sign, value = word.partition("=")
-        if not sign or not key:
-            raise RequesterError(f'"{word}" should be key=value, for example player=1')
-        if key == "command" or key in fields:
-            raise RequesterError(f'"{key}" is given twice')
-        fields[key] = _value(value)
-    return fields
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
-async def _ask(
-    host: str, port: int, requests: str, responses: str, payload: str, transaction: Any
-) -> dict[str, Any]:
+async def _ask(host: str, port: int, requests: str, responses: str, payload: str, transaction: Any) -> dict[str, Any]:
     async with aiomqtt.Client(host, port) as client:
         await client.subscribe(responses, qos=1)
         await client.publish(requests, payload, qos=1)

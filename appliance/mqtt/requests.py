@@ -166,9 +166,7 @@ class Answer(Asked):
     question: _Id | None = None
     value: Annotated[
         JsonValue,
-        WithJsonSchema(
-            {"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0}, {"type": "boolean"}]}
-        ),
+        WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0}, {"type": "boolean"}]}),
     ]
 
     @field_validator("value")
@@ -314,9 +312,7 @@ REQUESTS: tuple[type[Asked], ...] = (
 @cache
 def commands() -> Mapping[str, type[Asked]]:
     """Every command and the model of its request."""
-    return {
-        command: model for model in REQUESTS for command in get_args(model.model_fields["command"].annotation)
-    }
+    return {command: model for model in REQUESTS for command in get_args(model.model_fields["command"].annotation)}
 
 
 # --- the gates ---------------------------------------------------------------------------------------------
@@ -329,13 +325,9 @@ class _RefusedError(Exception):
 def parse_request(payload: bytes, *, retained: bool) -> Request | RequestError:
     """A payload from the request topic as a request, or why it is none. Never raises, whatever was sent."""
     if retained:
-        return RequestError(
-            "outdated", "a retained request is ignored: nobody knows how old it is", None, ignored=True
-        )
+        return RequestError("outdated", "a retained request is ignored: nobody knows how old it is", None, ignored=True)
     if len(payload) > MAX_BYTES:
-        return RequestError(
-            "too_large", f"{len(payload)} bytes are too much, a request may have {MAX_BYTES}", None
-        )
+        return RequestError("too_large", f"{len(payload)} bytes are too much, a request may have {MAX_BYTES}", None)
     try:
         document = _read(payload)
     except _RefusedError as refusal:
@@ -390,9 +382,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) != len(pairs):
         keys = [key for key, _ in pairs]
-        raise _RefusedError(
-            f"the key {_shown(next(key for key in keys if keys.count(key) > 1))} is there twice"
-        )
+        raise _RefusedError(f"the key {_shown(next(key for key in keys if keys.count(key) > 1))} is there twice")
     return document
 
 

@@ -44,7 +44,7 @@ from appliance.table.resolve import (
 def start_fold(started: MatchStarted) -> Fold:
     """The fold of a match without a step."""
     setup = rules.parse_setup(started.setup["game"], started.setup["line"])
-    return Fold(rules.start(setup), started.players, last_result=started.last_result)
+    return Fold(f"m{started.match}", rules.start(setup), started.players, last_result=started.last_result)
 
 
 def fold_match(started: MatchStarted, steps: Iterable[Step]) -> Fold:
@@ -108,7 +108,7 @@ def _take_action(fold: Fold, step: Step, corrections: Mapping[int, Sequence[Corr
                 abandoned=True,
                 queue=(),
                 instructions=(),
-                last_result={"abandoned": True, "certain": True},
+                last_result={"match_id": fold.match_id, "abandoned": True, "certain": True},
                 news=({"event": "match_abandoned"},),
             )
         case Corrected():
@@ -247,7 +247,7 @@ def _apply(fold: Fold, seen: rules.Observation, *, stroke: int | None, assumed: 
     news = tuple(_news(event.document(), stroke, certain, assumed) for event in ruling.events)
     result = fold.last_result
     if fold.rules.phase in PLAY_PHASES and state.phase not in (*PLAY_PHASES, "line_up"):
-        result = _result(state, certain)
+        result = {"match_id": fold.match_id, **_result(state, certain)}
     return replace(
         fold,
         rules=state,

@@ -17,11 +17,10 @@ def first_match(policy: Policy, position: Json | None = None) -> Begin:
 
     Raises `rules.BadInput` where the configuration's options or the position do not fit the game.
     """
-    line = _setup_line(len(policy.players), policy.rules, position)
-    rules.parse_setup(policy.game, line)
     started = MatchStarted(
         match=1,
-        setup={"game": policy.game, "line": line},
+        setup={"game": policy.game, "line": _setup_line(policy.game, len(policy.players), policy.rules, position)},
+        chosen=policy.rules,
         players=policy.players,
         unknown_object=policy.unknown_object,
         strike_sensor=policy.strike_sensor,
@@ -54,9 +53,9 @@ def begin_match(draft: Draft, request: Request) -> None:
     if game not in rules.GAMES:
         raise Refuse("malformed", f"game: {game!r} is none of {', '.join(rules.GAMES)}")
     seats = _seats(fields["players"], state) if "players" in fields else state.match.seats
-    line = _setup_line(len(seats), _options(game, before, policy, fields.get("options")), fields.get("position"))
+    chosen = _options(game, before, policy, fields.get("options"))
     try:
-        rules.parse_setup(game, line)
+        line = _setup_line(game, len(seats), chosen, fields.get("position"))
     except rules.BadInput as problem:
         raise Refuse("malformed", str(problem)) from None
     if is_running(state):
@@ -67,6 +66,7 @@ def begin_match(draft: Draft, request: Request) -> None:
         MatchStarted(
             match=draft.state.last_match + 1,
             setup={"game": game, "line": line},
+            chosen=chosen,
             players=seats,
             unknown_object=policy.unknown_object,
             strike_sensor=policy.strike_sensor,
@@ -84,18 +84,22 @@ def abandon(draft: Draft) -> None:
     draft.step(Abandoned())
 
 
-def _setup_line(players: int, options: Json, position: object) -> dict[str, Any]:
-    line: dict[str, Any] = {"type": "setup", "players": players, "options": dict(options)}
+def _setup_line(game: str, players: int, chosen: Json, position: object) -> dict[str, Any]:
+    """The set-up with every option written out, so that a newer program's defaults never change an old match.
+
+    Raises `rules.BadInput`.
+    """
+    line: dict[str, Any] = {"type": "setup", "players": players, "options": dict(chosen)}
     if position is not None:
         line["position"] = position
-    return line
+    return rules.setup_document(rules.parse_setup(game, line))
 
 
 def _options(game: str, before: MatchStarted, policy: Policy, asked: object) -> dict[str, Any]:
     """The previous match's options, under those of a changed file, under the request's own."""
     if asked is not None and not isinstance(asked, Mapping):
         raise Refuse("malformed", "options: an object of option names and values is expected")
-    inherited = dict(before.setup["line"].get("options", {}))
+    inherited = dict(before.chosen)
     if policy.rules != before.file_rules:
         inherited |= policy.rules
     known = rules.options_document(rules.parse_options(game, {}))

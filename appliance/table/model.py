@@ -218,6 +218,7 @@ class Fold:
     brought, as event documents.
     """
 
+    match_id: str
     rules: GameState
     players: tuple[Seat, ...]
     queue: tuple[StrokeClosed | Called, ...] = ()
@@ -255,10 +256,13 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class MatchStarted:
-    """A match begins. `setup` is the rules' set-up line; the options and settings in it hold to its end."""
+    """A match begins. `setup` holds the game and the rules' set-up line with every option in force, to its end;
+    `chosen` are those that somebody chose, which the next match inherits.
+    """
 
     match: int
     setup: Json
+    chosen: Json
     players: tuple[Seat, ...]
     unknown_object: UnknownObject
     strike_sensor: bool
@@ -288,7 +292,7 @@ class Match:
     @property
     def id(self) -> str:
         """The name of the match on the outside."""
-        return f"m{self.started.match}"
+        return self.fold.match_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,7 +141,7 @@ def happenings(event: TableEvent, before: TableState, after: TableState) -> list
                 "event": "match_started",
                 "game": event.setup["game"],
                 "players": _players(event.players),
-                "options": dict(event.setup["line"].get("options", {})),
+                "options": dict(event.chosen),
             }
             return [started]
         case Stepped(step):

@@ -1,0 +1,39 @@
+"""What a journal holds, read without touching it: for `status` and `export`."""
+
+from pathlib import Path
+
+from appliance.journal import JournalReader, read
+from appliance.records import read_event
+from appliance.table.evolve import evolve
+from appliance.table.model import Match, TableState
+
+
+def latest(directory: Path) -> TableState | None:
+    """The tip that a daemon would start from; None for a journal without a match.
+
+    Raises `JournalError`, one sentence, where there is no journal that can be read.
+    """
+    with read(directory) as reader:
+        state: TableState | None = None
+        for record in reader.recovered().records:
+            state = evolve(state, read_event(record.body), record.seq)
+        return state
+
+
+def matches(directory: Path) -> dict[str, Match]:
+    """Every match of the journal as it was last, by its id, oldest first; JournalError as above."""
+    with read(directory) as reader:
+        return _fold_all(reader)
+
+
+def _fold_all(reader: JournalReader) -> dict[str, Match]:
+    records = sorted(
+        (record for entry in reader.matches() for record in reader.records(entry.match)),
+        key=lambda record: record.seq,
+    )
+    found: dict[str, Match] = {}
+    state: TableState | None = None
+    for record in records:
+        state = evolve(state, read_event(record.body), record.seq)
+        found[state.match.id] = state.match
+    return found

@@ -1,0 +1,225 @@
+"""`pocketbeam replay`: recorded edges through the whole appliance, without a broker, the same each time.
+
+Time is the recording's own. Between two lines it passes in steps of a heartbeat, each source saying that it
+has told everything so far, just as live sources do; nothing asks a clock.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TextIO
+
+from appliance.config import ConfigurationError, from_document
+from appliance.documents import event_document, state_document
+from appliance.engine import Engine, Output
+from appliance.events import ColourReading, Edge, Levels
+from appliance.journal import InlineJournal, Stamp
+from appliance.mqtt.requests import RequestError, check_request
+from appliance.rules import BadInput
+from appliance.table.view import state_body
+from appliance.wiring import inputs_of, policy_of
+
+WELL, BAD_INPUT = 0, 2
+HEARTBEAT_US = 250_000
+NS_PER_US = 1_000
+RECORDING_VERSION = 1
+SECTIONS = ("table", "rules", "sources", "beams", "buttons")
+
+
+class RecordingError(Exception):
+    """Something in the recording is not as it must be; the text is the sentence."""
+
+
+@dataclass(slots=True)
+class _Player:
+    """A recording being played: the engine, the journal behind it, and where the output goes."""
+
+    engine: Engine
+    table: str
+    out: TextIO
+    err: TextIO
+    journal: InlineJournal
+    now_us: int = 0
+    levels: dict[str, dict[int, int]] = field(default_factory=dict)
+    line: int = 1
+
+    def stamp(self) -> Stamp:
+        now_ns = self.now_us * NS_PER_US
+        return Stamp("replay", now_ns, now_ns, True)
+
+    def show(self, outputs: Iterable[Output]) -> None:
+        """Journal first, then print the events, as the daemon publishes them."""
+        for output in outputs:
+            batch = output.batch
+            if batch.records or batch.rows or batch.answers:
+                self.journal.append(batch)
+            for news in output.news:
+                self._print(event_document(self.table, self.engine.state, news, self.stamp()))
+            if output.remark is not None:
+                print(f"pocketbeam: line {self.line}: {output.remark}", file=self.err)
+
+    def pass_time(self, until_us: int) -> None:
+        """Let time pass to `until_us`, heartbeat by heartbeat."""
+        while self.now_us < until_us:
+            self.now_us = min(until_us, (self.now_us // HEARTBEAT_US + 1) * HEARTBEAT_US)
+            for source, levels in self.levels.items():
+                told = Levels(source, tuple(sorted(levels.items())), self.now_us * NS_PER_US)
+                self.show(self.engine.handle(told, self.stamp()))
+            self.show(self.engine.tick(self.stamp()))
+
+    def request(self, document: Mapping[str, Any]) -> None:
+        request = check_request(document)
+        if isinstance(request, RequestError):
+            print(f"pocketbeam: line {self.line}: refused ({request.code}): {request.message}", file=self.err)
+            return
+        outputs = self.engine.request(
+            request.command,
+            request.fields,
+            self.stamp(),
+            transaction=request.transaction,
+            expected_seq=request.expected_seq,
+        )
+        self.show(outputs)
+        response = outputs[-1].response
+        if response is not None and not response["ok"]:
+            error = response["error"]
+            print(f"pocketbeam: line {self.line}: refused ({error['code']}): {error['message']}", file=self.err)
+
+    def end(self) -> None:
+        """The last line: the state as it stands."""
+        body = state_body(self.engine.state)
+        self._print({"state": state_document(self.table, self.engine.state, body, self.stamp())})
+
+    def _print(self, document: Mapping[str, Any]) -> None:
+        print(json.dumps(document, ensure_ascii=False), file=self.out, flush=True)
+
+
+def replay(lines: Iterable[bytes], out: TextIO, err: TextIO) -> int:
+    """Play a recording and print every event and, last, the state; the exit status.
+
+    A line that cannot be is bad input: one sentence with its number, and everything before it was printed.
+    """
+    number = 0
+    player: _Player | None = None
+    try:
+        for number, raw in enumerate(lines, 1):
+            if not raw.strip():
+                continue
+            document = _read(raw)
+            if player is None:
+                player = _begin(document, out, err)
+                continue
+            player.line = number
+            if _play(player, document):
+                player.end()
+                return WELL
+        if player is None:
+            raise RecordingError('the recording is empty; its first line is {"recording": 1, "config": …}')
+        player.end()
+    except RecordingError as error:
+        print(f"pocketbeam: line {max(number, 1)}: {error}", file=err)
+        return BAD_INPUT
+    return WELL
+
+
+def _read(raw: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(raw, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise RecordingError(f"this is not JSON ({error})") from None
+    if not isinstance(document, dict):
+        raise RecordingError("a JSON object is expected")
+    return document
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
+def _begin(head: dict[str, Any], out: TextIO, err: TextIO) -> _Player:
+    if head.get("recording") != RECORDING_VERSION:
+        raise RecordingError('a recording begins with {"recording": 1, "config": …}')
+    _only(head, ("recording", "config", "start"))
+    config = head.get("config")
+    if not isinstance(config, dict):
+        raise RecordingError("config: the sections of a configuration are expected")
+    try:
+        settings = from_document({name: config[name] for name in SECTIONS if name in config})
+    except ConfigurationError as error:
+        raise RecordingError("; ".join(f"config.{p.key_path}: {p.sentence}" for p in error.problems)) from None
+    engine = Engine(settings.table.id, policy_of(settings), inputs_of(settings), head.get("start"))
+    # The lines of a recording have one clock and are in order: nothing needs to wait for another source.
+    engine.window.window_ns = 0
+    journal = InlineJournal(None, settings.table.id, lambda position: None)
+    player = _Player(engine, settings.table.id, out, err, journal)
+    recovered = journal.open()
+    try:
+        player.show(engine.recover(recovered, player.stamp()))
+    except BadInput as error:
+        raise RecordingError(f"start: {error}") from None
+    return player
+
+
+def _play(player: _Player, document: dict[str, Any]) -> bool:
+    """Play one line; True where it was the last."""
+    t_us = document.get("t_us")
+    if not isinstance(t_us, int) or isinstance(t_us, bool) or t_us < 0:
+        raise RecordingError("t_us: a whole number of microseconds, 0 or more, is expected")
+    if t_us < player.now_us:
+        raise RecordingError(f"t_us: {t_us} goes back behind {player.now_us}; a recording has one clock")
+    player.pass_time(t_us)
+    if "end" in document:
+        _only(document, ("t_us", "end"))
+        return True
+    if "request" in document:
+        _only(document, ("t_us", "request"))
+        if not isinstance(document["request"], dict):
+            raise RecordingError("request: a JSON object is expected")
+        player.request(document["request"])
+        return False
+    source = document.get("source")
+    if source not in {each.source for each in player.engine.inputs}:
+        raise RecordingError(f"source: no beam or button of the configuration is at {source!r}")
+    player.show(player.engine.handle(_source_input(player, document, str(source), t_us * NS_PER_US), player.stamp()))
+    return False
+
+
+def _source_input(player: _Player, document: dict[str, Any], source: str, at_ns: int) -> Edge | ColourReading | Levels:
+    if "levels" in document:
+        _only(document, ("t_us", "source", "levels"))
+        known = player.levels.setdefault(source, {})
+        known.update(_levels(document["levels"]))
+        return Levels(source, tuple(sorted(known.items())), at_ns)
+    channel = document.get("channel")
+    if not isinstance(channel, int) or isinstance(channel, bool) or channel < 0:
+        raise RecordingError("channel: a whole number, 0 or more, is expected")
+    if "colour" in document:
+        _only(document, ("t_us", "source", "channel", "colour"))
+        if not isinstance(document["colour"], str):
+            raise RecordingError("colour: the name of an object is expected")
+        return ColourReading(source, channel, document["colour"], at_ns)
+    _only(document, ("t_us", "source", "channel", "level"))
+    level = _level(document.get("level"), "level")
+    player.levels.setdefault(source, {})[channel] = level
+    return Edge(source, channel, level, at_ns)
+
+
+def _levels(levels: object) -> dict[int, int]:
+    if not isinstance(levels, dict):
+        raise RecordingError('levels: an object of channels and levels is expected, such as {"0": 0}')
+    for channel in levels:
+        if not (channel.isascii() and channel.isdigit()):
+            raise RecordingError(f"levels: {channel!r} is no channel")
+    return {int(channel): _level(level, f"levels.{channel}") for channel, level in levels.items()}
+
+
+def _level(level: object, name: str) -> int:
+    if level not in (0, 1) or isinstance(level, bool) or not isinstance(level, int):
+        raise RecordingError(f"{name}: 0 or 1 is expected, not {level!r}")
+    return level
+
+
+def _only(document: dict[str, Any], names: tuple[str, ...]) -> None:
+    unknown = next((name for name in document if name not in names), None)
+    if unknown is not None:
+        raise RecordingError(f"{unknown}: this line has no such field; it may have {', '.join(names)}")
