@@ -5,7 +5,7 @@ until they are acknowledged, a 32-bit tick that wraps and may run fast or slow, 
 are deliberately few, so that eight bits can follow them:
 
 * entries go out in order from `sent`; an acknowledgement moves the ring's start, a NAK moves `sent` back;
-* when nothing is acknowledged for a time-out, everything is sent again, each time after twice as long;
+* when nothing is acknowledged for a quarter of a second, everything is sent again;
 * a full ring takes nothing; what it lost is one entry of its own as soon as there is room again.
 
 Times are the simulator's microseconds (`at_us`, `now_us`), which never run backwards.
@@ -43,8 +43,7 @@ CAUSE_RESET_LINE = 2
 CAUSE_WATCHDOG = 4
 
 HEARTBEAT_PERIOD_US = 250_000
-RESEND_FIRST_US = 500_000
-RESEND_LAST_US = 2_000_000
+RESEND_AFTER_US = 250_000
 DEFAULT_RING = 128
 
 _SEQ_WRAP = 1 << 16
@@ -96,7 +95,6 @@ class Mcu:
         self._hello_due = True
         self._echo = 0
         self._heartbeat_us = now_us
-        self._resend_after_us = RESEND_FIRST_US
         self._resend_at_us: int | None = None
 
     # ---------------------------------------------------------------- what the table does to it
@@ -161,13 +159,12 @@ class Mcu:
             # A delimiter first, so that noise from the boot loader does not swallow the hello.
             out += framing.DELIMITER + framing.encode(self._hello(now_us).to_bytes())
         if self._resend_at_us is not None and now_us >= self._resend_at_us:
-            self._resend_after_us = min(2 * self._resend_after_us, RESEND_LAST_US)
             self._resend_at_us = None
             self._rewind(self._oldest)
         while self._sent < self._next:
             out += framing.encode(self._edges(now_us).to_bytes())
         if self._entries and self._resend_at_us is None:
-            self._resend_at_us = now_us + self._resend_after_us
+            self._resend_at_us = now_us + RESEND_AFTER_US
         if now_us >= self._heartbeat_us:
             self._heartbeat_us = now_us + HEARTBEAT_PERIOD_US
             out += framing.encode(self._heartbeat(now_us).to_bytes())
@@ -209,8 +206,7 @@ class Mcu:
             self._entries.popleft()
         self._oldest += count
         self._sent = max(self._sent, self._oldest)
-        self._resend_after_us = RESEND_FIRST_US
-        self._resend_at_us = now_us + RESEND_FIRST_US if self._entries else None
+        self._resend_at_us = now_us + RESEND_AFTER_US if self._entries else None
         self._record_loss(self.tick(now_us), room_for=1)
 
     def _rewind(self, number: int) -> None:
