@@ -362,7 +362,7 @@ def _sentence(error: Exception, settings: BrokerSettings) -> str:
         return _REFUSALS.get(error.rc.value, "the broker at {} refuses us ({})").format(where, error.rc)
     cause = error.__cause__ or error
     if isinstance(cause, aiomqtt.MqttCodeError):
-        code = cause.rc.value if isinstance(cause.rc, ReasonCode) else None
+        code = cause.rc.value if isinstance(cause.rc, ReasonCode) else 0
         return _LOSSES.get(code, "the broker at {} closed the connection").format(where)
     if isinstance(cause, OSError):
         return f"the connection to {where} broke: {cause.strerror or cause}"
