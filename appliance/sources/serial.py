@@ -226,8 +226,7 @@ def _set_up(fileno: int) -> None:
 
 def _why_not_opened(port: str, error: Exception) -> str:
     """Return a sentence on what stands between us and the port, and what would help."""
-    number = error.errno if isinstance(error, OSError) else error.args[0] if error.args else None
-    match number:
+    match _error_number(error):
         case errno.ENOENT | errno.ENODEV | errno.ENXIO:
             return f"{port} is not there: is the board plugged in, and is this its name?"
         case errno.EACCES | errno.EPERM:
@@ -238,3 +237,13 @@ def _why_not_opened(port: str, error: Exception) -> str:
             return f"{port} is not a serial port"
         case _:
             return f"{port} cannot be opened ({error})"
+
+
+def _error_number(error: BaseException | None) -> int | None:
+    """Return the system's error number; pyserial sometimes hides it in the exception before its own."""
+    while error is not None:
+        number = error.errno if isinstance(error, OSError) else next(iter(error.args), None)
+        if isinstance(number, int):
+            return number
+        error = error.__context__
+    return None
