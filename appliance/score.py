@@ -29,10 +29,12 @@ def score(game: str, lines: Iterable[bytes], out: TextIO, err: TextIO) -> int:
         return BAD_INPUT
     first = True
     for number, line in enumerate(lines, 1):
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
         if not line.strip():
             continue
         try:
-            value = read_line(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
+            value = read_line(line)
             if first and value.get("type") == "setup":
                 history = [rules.start(rules.parse_setup(game, value))]
                 answer = _answer(history[-1], [{"event": "match_started", "game": game}])

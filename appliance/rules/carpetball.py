@@ -29,7 +29,7 @@ from appliance.rules.events import (
 )
 from appliance.rules.observations import LineUp, NextRound, Observation, Recount, Throw, Withdraw
 from appliance.rules.options import CarpetballOptions
-from appliance.rules.parsing import BadInput
+from appliance.rules.parsing import BadInput, amount
 from appliance.rules.positions import ENDS, CarpetballPosition, contradiction
 from appliance.rules.values import Instruction, Refusal, Ruling, impossible_count, wrong_phase
 
@@ -125,7 +125,7 @@ def _line_up(state: CarpetballState, line_up: LineUp) -> Ruling | Refusal:
     most = state.options.max_balls
     for end, count in (("north", line_up.north), ("south", line_up.south)):
         if not 1 <= count <= most:
-            return impossible_count(f"from 1 to {most} balls can be lined up at the {end} end, not {count}")
+            return impossible_count(f"from 1 to {most} balls can be lined up at the {end} end, not {amount(count)}")
     return Ruling((LinedUp(line_up.north, line_up.south),))
 
 
@@ -139,10 +139,10 @@ def _throw(state: CarpetballState, throw: Throw) -> Ruling | Refusal:
         ("south", throw.out_south, state.south),
     ):
         if out > there:
-            return impossible_count(f"{out} balls of the {name} end are out, but it has only {there} in play")
+            return impossible_count(f"{amount(out)} balls of the {name} end are out, but it has only {there} in play")
     there = state.north + state.south + 1
     if throw.off_table > there:
-        return impossible_count(f"{throw.off_table} balls left the table, but only {there} were on it")
+        return impossible_count(f"{amount(throw.off_table)} balls left the table, but only {there} were on it")
 
     player, other = player_at(state, end), other_end(end)
     events: list[Event] = [
@@ -214,7 +214,7 @@ def _withdraw(state: CarpetballState, withdraw: Withdraw) -> Ruling | Refusal:
     end, there = withdraw.end, balls(state, withdraw.end)
     if not 1 <= withdraw.balls <= there:
         return impossible_count(
-            f"{withdraw.balls} balls cannot be withdrawn at the {end} end, which has {there} in play"
+            f"{amount(withdraw.balls)} balls cannot be withdrawn at the {end} end, which has {there} in play"
         )
     events: list[Event] = [BallsWithdrawn(player_at(state, end), end, withdraw.balls)]
     instructions: list[Instruction] = []
@@ -256,9 +256,9 @@ def begun(state: CarpetballState, position: CarpetballPosition) -> CarpetballSta
     state = changed(state, phase=phase, end=end, first=first, cue=end)
     if phase == "line_up":
         if first != end:
-            raise BadInput("first_thrower", "while lining up, the end on turn is the one that throws first")
+            raise BadInput("position.first_thrower", "while lining up, the end on turn is the one that throws first")
         if position.final_throw or in_play != dict.fromkeys(ENDS):
-            raise BadInput("phase", "while lining up, no balls are in play")
+            raise BadInput("position.phase", "while lining up, no balls are in play")
         return state
     full = state.options.standoff_balls if phase == "standoff" else state.options.max_balls
     allowed = max(full, state.options.max_balls)
@@ -269,7 +269,9 @@ def begun(state: CarpetballState, position: CarpetballPosition) -> CarpetballSta
         most = 0 if final and name == end else allowed
         if not least <= counts[name] <= most:
             bounds = "no ball" if final and name == end else f"from {least} to {most} balls"
-            raise BadInput(f"ends.{name}.in_play", f"there can be {bounds} in play here, not {counts[name]}")
+            raise BadInput(
+                f"position.ends.{name}.in_play", f"there can be {bounds} in play here, not {amount(counts[name])}"
+            )
     return changed(
         state,
         north=counts["north"],
@@ -304,7 +306,7 @@ def _recount(state: CarpetballState, recount: Recount) -> Ruling | Refusal:
         if count is not None and balls(state, end) == 0:
             return impossible_count(f"the {end} end is cleared and has its final throw; it has no balls to count")
         if count is not None and not 1 <= count <= most:
-            return impossible_count(f"from 1 to {most} balls can be in play at the {end} end, not {count}")
+            return impossible_count(f"from 1 to {most} balls can be in play at the {end} end, not {amount(count)}")
     if position.phase not in (None, state.phase):
         return impossible_count(f"phase: a recount cannot change it, and it is {state.phase}")
     if position.final_throw not in (None, state.final_throw):

@@ -38,6 +38,7 @@ from appliance.rules.events import (
 )
 from appliance.rules.observations import BreakNotMade, NoStroke, Observation, Recount, Stroke
 from appliance.rules.options import MoneyOptions
+from appliance.rules.parsing import amount
 from appliance.rules.positions import MoneyPosition, contradiction
 from appliance.rules.values import Instruction, Refusal, Ruling, impossible_count, wrong_phase
 
@@ -211,13 +212,13 @@ def flaw(state: MoneyState, position: MoneyPosition) -> tuple[str, str] | None:
     """Return the field and the sentence about what cannot be set in this state."""
     for part in position.players:
         if not 1 <= part.player <= state.players:
-            return "players", f"there is no player {part.player}; players are 1 to {state.players}"
+            return "players", f"there is no player {amount(part.player)}; players are 1 to {state.players}"
     if position.player is not None and not 1 <= position.player <= state.players:
-        return "turn.player", f"there is no player {position.player}; players are 1 to {state.players}"
+        return "turn.player", f"there is no player {amount(position.player)}; players are 1 to {state.players}"
     after = placed(state, position)
     for name, count, most in (("white", after.white, SET), ("black", after.black, SET), ("queen", after.queen, 1)):
         if count > most:
-            return f"on_board.{name}", f"a set holds {most}, not {count}"
+            return f"on_board.{name}", f"a set holds {most}, not {amount(count)}"
     if after.white + after.black + after.queen == 0:
         return "on_board", "with nothing left on the board the game would be over"
     return None

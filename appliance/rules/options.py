@@ -274,7 +274,7 @@ def parse_options(game: str, value: object) -> Options:
         if name in NOT_AVAILABLE:
             raise BadInput(name, "this option is not available yet; only its default is built")
         if name not in names:
-            raise BadInput(name, f"{game} has no such option; the nearest is {nearest(str(name), names)}")
+            raise BadInput(name, f"{game} has no such option; the nearest is {show(nearest(str(name), names))}")
         field, kind = names[name]
         chosen[field] = kind.read(setting, name)
     return of_game(**chosen)

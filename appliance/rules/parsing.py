@@ -31,6 +31,11 @@ def show(value: object) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
+def amount(count: int) -> str:
+    """Return a count as text for a sentence, however large somebody wrote it."""
+    return str(count) if -MOST <= count <= MOST else "an immense number"
+
+
 def nearest(name: str, names: Iterable[str]) -> str:
     """Return the known name that is most like `name`."""
     from difflib import SequenceMatcher

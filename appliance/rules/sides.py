@@ -49,6 +49,7 @@ from appliance.rules.events import (
 )
 from appliance.rules.observations import BreakNotMade, NextBoard, NoStroke, Observation, Recount, Stroke
 from appliance.rules.options import ClubOptions, NewOptions
+from appliance.rules.parsing import amount
 from appliance.rules.positions import SidePart, SidesPosition, contradiction
 from appliance.rules.values import Instruction, Refusal, Ruling, impossible_count, wrong_phase
 
@@ -468,11 +469,15 @@ def placed(state: SidesState, position: SidesPosition, at_start: bool = False) -
 
 def flaw(state: SidesState) -> tuple[str, str] | None:
     """Return the field and the sentence about what cannot be in a state that was set by hand."""
-    if state.player is None or not 1 <= state.player <= state.players:
-        return "turn.player", f"there is no player {state.player}; players are 1 to {state.players}"
+    assert state.player is not None
+    if not 1 <= state.player <= state.players:
+        return "turn.player", f"there is no player {amount(state.player)}; players are 1 to {state.players}"
     for side, mine in (("A", state.a), ("B", state.b)):
         if mine.pocketed >= SET:
-            return f"sides.{side}.pocketed", f"from 0 to {SET - 1} pieces can be down in play, not {mine.pocketed}"
+            return (
+                f"sides.{side}.pocketed",
+                f"from 0 to {SET - 1} pieces can be down in play, not {amount(mine.pocketed)}",
+            )
         if mine.due and mine.pocketed:
             return f"sides.{side}.due", "a side with pieces down would have paid its dues"
     if (state.queen == "on_board") != (state.queen_side is None):
