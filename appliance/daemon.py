@@ -49,6 +49,8 @@ from appliance.web.server import WebServer, WebServerError
 from appliance.wiring import inputs_of, policy_of
 
 TICK_S = 1.0
+PARTS_NEWS = frozenset({"beam_fault", "beam_well", "source_lost", "source_back"})
+"""Events after which the last word on the parts' health is no longer true."""
 
 _log = logging.getLogger(__name__)
 
@@ -155,6 +157,8 @@ class TableDaemon:
     _waiting: deque[_Waiting] = field(default_factory=deque)
     _position: int = 0
     _unsafe: str | None = None
+    _introduced: bool = False
+    _stopping: bool = False
     _broker: tuple[bool, str] = (False, "not connected yet")
     _publishing: asyncio.Task[None] | None = None
     _timers: dict[str, asyncio.TimerHandle] = field(default_factory=dict)
@@ -169,9 +173,13 @@ class TableDaemon:
         self._publisher = self.ports.publisher(settings, self._hear_request, self._hear_connection)
         self._journal = self.ports.journal(settings, self._from_thread(self._synced), self._from_thread(self._safety))
         recovered = self._journal.open()
-        self._begin(self.engine.recover(recovered, self.stamp()))
-        rows = self._journal.rows_since(self.engine.horizon_seq(recovered.records))
-        self.engine.rebuild_sensing(rows, self.clock.boot_id())
+        try:
+            self._begin(self.engine.recover(recovered, self.stamp()))
+            rows = self._journal.rows_since(self.engine.horizon_seq(recovered.records))
+            self.engine.rebuild_sensing(rows, self.clock.boot_id())
+        except BaseException:
+            self._journal.close()
+            raise
         for section in settings.sources:
             if section.kind == "serial":
                 progress = self.engine.progress.get(section.id)
@@ -185,19 +193,28 @@ class TableDaemon:
         self._tell_health()
 
     async def stop(self) -> None:
-        """Let go of the sources, write what waits, say goodbye to the broker."""
-        for timer in self._timers.values():
-            timer.cancel()
+        """Let go of the sources, write what waits, say goodbye to the broker.
+
+        UnsavedError, once all of that is done, where the disk did not take everything.
+        """
+        self._stopping = True
         for source in self._sources.values():
             await source.stop()
+        self._cancel_timers()
         try:
             await self._loop.run_in_executor(None, self._journal.close)
         finally:
-            self._synced(self._journal.synced)
+            self._flush()
+            self._cancel_timers()
             if self._publishing is not None:
                 self._publishing.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
                     await self._publishing
+
+    def _cancel_timers(self) -> None:
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
 
     def is_connected(self, source: str) -> bool:
         """Whether that source is heard."""
@@ -217,6 +234,9 @@ class TableDaemon:
         self._watch_window(stamp)
 
     def _hear_request(self, payload: bytes, retained: bool) -> None:
+        if self._stopping:
+            _log.info("table %s: a request came too late, the table is stopping", self.settings.table.id)
+            return
         request = parse_request(payload, retained=retained)
         stamp = self.stamp()
         if isinstance(request, RequestError):
@@ -225,8 +245,6 @@ class TableDaemon:
                 error = {"code": request.code, "message": request.message}
                 self._respond({"transaction": request.transaction, "ok": False, "error": error}, stamp)
             return
-        if request.command == "sync":
-            self._publisher.republish()
         self._take(
             self.engine.request(
                 request.command,
@@ -248,6 +266,8 @@ class TableDaemon:
             _log.info("table %s: connected to the broker", self.settings.table.id)
         elif not connected and reason != before[1]:
             _log.warning("table %s: %s", self.settings.table.id, reason)
+        if self._introduced and not self._stopping:
+            self._tell_health()
 
     def _from_thread(self, call: Callable[[Any], None]) -> Callable[[Any], None]:
         """The same call, made on the loop whichever thread makes it."""
@@ -317,10 +337,13 @@ class TableDaemon:
             for waiting in unshown:
                 waiting.shown = True
         self._show(ready)
+        if any(waiting.output.republish for waiting in ready):
+            self._publisher.republish()
         for source_id, (boot_id, next_sequence) in acknowledge.items():
             self._sources[source_id].acknowledge(boot_id, next_sequence)
 
     def _show(self, ready: Sequence[_Waiting]) -> None:
+        parts_changed = False
         newest = next((waiting for waiting in reversed(ready) if waiting.output.state is not None), None)
         if newest is not None:
             new_match = any(waiting.output.new_match for waiting in ready)
@@ -328,10 +351,16 @@ class TableDaemon:
         for waiting in ready:
             for news in waiting.output.news:
                 self._publish_event(news, waiting.state, waiting.stamp)
+                parts_changed |= news["event"] in PARTS_NEWS
             if waiting.output.response is not None:
                 self._respond(dict(waiting.output.response), waiting.stamp)
+        if parts_changed and not self._stopping:
+            self._tell_health()
 
-    def _show_state(self, state: TableState, stamp: Stamp, output: Output | None, *, new_match: bool = True) -> None:
+    def _show_state(self, state: TableState, stamp: Stamp, output: Output | None, *, new_match: bool = False) -> None:
+        if not self._introduced:
+            # The broker may retain what another game, or another configuration, has left there.
+            self._introduced = new_match = True
         body = output.state if output is not None and output.state is not None else state_body(state)
         document = state_document(self.settings.table.id, state, body, stamp)
         for message in state_messages(document, clear=new_match):
@@ -349,14 +378,14 @@ class TableDaemon:
     def _tick(self) -> None:
         stamp = self.stamp()
         self._take(self.engine.tick(stamp), stamp)
-        self._timers["tick"] = self._loop.call_later(TICK_S, self._tick)
+        self._set_timer("tick", TICK_S, self._tick)
 
     def _watch_window(self, stamp: Stamp) -> None:
         """Come back when the first of the items that wait for another source has waited long enough."""
         deadline_ns = self.engine.window.deadline_ns()
         if deadline_ns is not None:
             delay_s = max(0, deadline_ns - stamp.monotonic_ns) / 1_000_000_000
-            self._timers["window"] = self._loop.call_later(delay_s, self._window_due)
+            self._set_timer("window", delay_s, self._window_due)
 
     def _window_due(self) -> None:
         stamp = self.stamp()
@@ -376,9 +405,13 @@ class TableDaemon:
             broker={"connected": connected, "reason": reason or None, "counters": self._publisher.counters()},
         )
         self._publisher.publish(health_message(document))
-        if "health" in self._timers:
-            self._timers["health"].cancel()
-        self._timers["health"] = self._loop.call_later(HEALTH_EVERY_S, self._tell_health)
+        self._set_timer("health", HEALTH_EVERY_S, self._tell_health)
+
+    def _set_timer(self, name: str, delay_s: float, call: Callable[[], None]) -> None:
+        """Each timer is set once: a new time takes the place of the old one."""
+        if name in self._timers:
+            self._timers[name].cancel()
+        self._timers[name] = self._loop.call_later(delay_s, call)
 
 
 def _source_health(source: SourcePort) -> dict[str, Any]:
@@ -418,6 +451,7 @@ async def _run(tables: Sequence[Settings]) -> int:
     clock = SystemClock()
     daemons: list[TableDaemon] = []
     servers: list[WebServer] = []
+    status = 0
     try:
         for settings in tables:
             daemon = TableDaemon(settings, clock)
@@ -429,13 +463,18 @@ async def _run(tables: Sequence[Settings]) -> int:
         _log.info("stopping")
     except JournalError as error:
         _log.error("%s", error)
-        return 1
+        status = 1
     finally:
         for server in servers:
             await server.stop()
-        for daemon in daemons:
-            await daemon.stop()
-    return 0
+        outcomes = await asyncio.gather(*(daemon.stop() for daemon in daemons), return_exceptions=True)
+    for outcome in outcomes:
+        if isinstance(outcome, JournalError):
+            _log.error("%s", outcome)
+            status = 1
+        elif isinstance(outcome, BaseException):
+            raise outcome
+    return status
 
 
 def run(tables: Sequence[Settings]) -> int:

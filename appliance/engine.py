@@ -48,13 +48,15 @@ from appliance.table.model import Json, Policy, Stepped, StrokeClosed, TableEven
 from appliance.table.view import happenings, state_body
 
 REMEMBERED_ANSWERS = 1000
+SYNC = "sync"
+"""The one request that is not the table's: it asks the publisher to say everything again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
     """What follows from an input. `news` are event documents without envelope; `state` is the new `state`
     body where the table changed; `acknowledge` is what the source may be told once `batch` is durable;
-    `remark` is a sentence for the log.
+    `republish` asks for everything retained once more; `remark` is a sentence for the log.
     """
 
     batch: Batch
@@ -63,6 +65,7 @@ class Output:
     new_match: bool = False
     response: Json | None = None
     acknowledge: tuple[str, int, int] | None = None
+    republish: bool = False
     remark: str | None = None
 
 
@@ -267,6 +270,10 @@ class Engine:
     def _decide(
         self, given: TableInput, stamp: Stamp, *, transaction: str | None = None, asked: bool = False
     ) -> list[Output]:
+        if isinstance(given, Request) and given.command == SYNC:
+            output = Output(Batch(), republish=True)
+            response = {"transaction": transaction, "ok": True, "seq": self.state.seq}
+            return [self._answered(output, transaction, response) if asked else output]
         decided = decide(self.state, given, self.policy)
         if isinstance(decided, Refused):
             if not asked:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from appliance.journal import JournalError
 from appliance.table.model import (
     Amended,
     ButtonPressed,
@@ -54,7 +55,7 @@ _AnyEvent = Annotated[
 ]
 
 
-class UnreadableRecordError(ValueError):
+class UnreadableRecordError(JournalError):
     """A record's text is not that of an event."""
 
 
@@ -75,7 +76,9 @@ def read_event(text: str) -> TableEvent:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise UnreadableRecordError(f"{where}: {first['msg']}") from None
+        raise UnreadableRecordError(
+            f"the journal holds a record that this program cannot read ({where}: {first['msg']})"
+        ) from None
 
 
 def is_fact(event: TableEvent) -> bool:

@@ -243,10 +243,10 @@ class Question(Published):
 
 
 class Instruction(Published):
-    """What hands must now do at the table."""
+    """What hands must now do at the table; the `board` is an object too: it is set up as a whole."""
 
     do: str
-    object: PieceObject
+    object: PieceObject | Literal["board"]
     count: Annotated[int, Field(ge=1)]
     to: str
     by_player: PlayerNumber | None
