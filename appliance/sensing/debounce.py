@@ -2,9 +2,10 @@
 
 A break is believed once the line has stayed broken for `min_dwell_ns` without a gap; a shorter stretch is a
 glitch and only counted. A believed pulse ends when the line has been clear for `min_clear_ns`; shorter gaps
-belong to it. Pulses closer than `merge_gap_ns` are one passage (a disc that bounces on the rim). A pulse of
-`blocked_after_ns` or more is a fault and no passage; the beam is back in service after it was clear for
-`min_clear_ns` and then quiet for `QUIET_BEFORE_SERVICE_NS`.
+belong to it. Pulses closer than `merge_gap_ns` are one passage (a disc that bounces on the rim). What would be
+a passage of `blocked_after_ns` or more is a fault and no passage, whether the beam is dark all the while or
+flutters; the beam is back in service after it was clear for `min_clear_ns` and then quiet for
+`QUIET_BEFORE_SERVICE_NS`. Glitches disturb no quiet. `Blocked` and `InService` alternate strictly.
 
 A passage is handed over at its clearing edge, at once, and again with a longer dwell where a later edge shows
 that it had not ended: show early, judge late. All times come with the edges; nothing here reads a clock, and
@@ -77,6 +78,9 @@ class Condition(Enum):
     SETTLING = "settling"  # clear again after a block, not yet quiet for long enough
 
 
+_OUT_OF_SERVICE = (Condition.BLOCKED, Condition.SETTLING)
+
+
 @dataclass(slots=True)
 class Counters:
     """What a beam saw and what it did not count."""
@@ -94,12 +98,19 @@ class Debouncer:
     settings: DebounceSettings
     counters: Counters = field(default_factory=Counters)
     condition: Condition = Condition.UNKNOWN
+    _known: bool = False  # whether the line's level is known
     _active: bool = False
     _changed_ns: int = 0
     _pulse_started_ns: int | None = None  # the believed or still doubtful pulse that is going on
     _counts: bool = True  # whether this pulse may become a passage
     _last: Passage | None = None
+    _since_ns: int = 0  # of being in service, or out of it
     _clear_since_ns: int = 0
+
+    @property
+    def known(self) -> bool:
+        """Whether the level is known; if not, the next one has to be taken with `begin`."""
+        return self._known
 
     @property
     def active(self) -> bool:
@@ -108,8 +119,8 @@ class Debouncer:
 
     @property
     def since_ns(self) -> int:
-        """When the level changed last."""
-        return self._changed_ns
+        """Since when the beam is in service, or out of it."""
+        return self._since_ns
 
     @property
     def breaking_since_ns(self) -> int | None:
@@ -118,25 +129,35 @@ class Debouncer:
 
     def begin(self, active: bool, at_ns: int) -> list[Signal]:
         """Take the true level silently: a beam that is broken now is a condition, never a passage."""
+        self._known = True
         self._active = active
         self._changed_ns = at_ns
         self._last = None
         self._pulse_started_ns = at_ns if active else None
         self._counts = False
         if active:
-            self.condition = Condition.BLOCKED
-            return [Blocked(at_ns)]
-        if self.condition is Condition.BLOCKED:
-            return self._begin_settling(at_ns)
-        if self.condition is not Condition.SETTLING:
+            return self._block(at_ns)
+        if self.condition in _OUT_OF_SERVICE:
+            self._begin_settling(at_ns)
+        elif self.condition is Condition.UNKNOWN:
             self.condition = Condition.OK
+            self._since_ns = at_ns
         return []
+
+    def forget(self) -> None:
+        """What the line does is not known any more: a pulse that is going on is void, the next level begins anew."""
+        if self.breaking_since_ns is not None:
+            self.counters.uncounted += 1
+        self._known = False
+        self._active = False
+        self._last = None
+        self._pulse_started_ns = None
 
     def edge(self, active: bool, at_ns: int) -> list[Signal]:
         """One change of the line. An edge that changes nothing, or goes back in time, is taken at its true place."""
         at_ns = max(at_ns, self._changed_ns)
         before: list[Signal] = []
-        if self.condition is Condition.UNKNOWN:
+        if not self._known:
             # An edge says that the line has changed: until now it was the other way.
             before = self.begin(not active, at_ns)
         signals = before + self.advance(at_ns)
@@ -149,23 +170,22 @@ class Debouncer:
             if self._pulse_started_ns is None or stretch_ns >= self.settings.min_clear_ns:
                 self._pulse_started_ns = at_ns
                 self._counts = self.condition is Condition.OK
-            if self.condition is Condition.SETTLING:
-                self._clear_since_ns = at_ns
             return signals
         return signals + self._cleared(stretch_ns, at_ns)
 
     def advance(self, now_ns: int) -> list[Signal]:
         """Let time pass up to `now_ns`: a long break becomes a fault, a quiet beam comes back into service."""
-        if self._active and self.condition in (Condition.OK, Condition.SETTLING):
-            assert self._pulse_started_ns is not None
-            if now_ns - self._pulse_started_ns >= self.settings.blocked_after_ns:
-                self.condition = Condition.BLOCKED
-                self._counts = False
-                return [Blocked(self._pulse_started_ns)]
+        if not self._known:
+            return []
+        if self._active and self.condition is not Condition.BLOCKED:
+            since_ns, blocked_ns = self._becomes_blocked()
+            if now_ns >= blocked_ns:
+                return self._block(since_ns)
         if self.condition is Condition.SETTLING and not self._active:
             in_service_ns = self._clear_since_ns + self.settings.min_clear_ns + QUIET_BEFORE_SERVICE_NS
             if now_ns >= in_service_ns:
                 self.condition = Condition.OK
+                self._since_ns = in_service_ns
                 return [InService(in_service_ns)]
         return []
 
@@ -174,17 +194,17 @@ class Debouncer:
         assert started_ns is not None
         if self.condition is Condition.BLOCKED:
             self._pulse_started_ns = None
-            return self._begin_settling(at_ns)
-        if self.condition is Condition.SETTLING:
-            self._clear_since_ns = at_ns
-        continues = self._last is not None and self._last.started_ns == started_ns
-        if stretch_ns < self.settings.min_dwell_ns and not continues:
+            self._begin_settling(at_ns)
+            return []
+        if stretch_ns < self.settings.min_dwell_ns and not self._continues:
             self.counters.glitches += 1
             if stretch_ns >= NEAR_MISS_NS:
                 self.counters.near_misses += 1
             # The next stretch stands by itself: spikes do not add up to a break.
             self._pulse_started_ns = None
             return []
+        if self.condition is Condition.SETTLING:
+            self._clear_since_ns = at_ns
         if not self._counts:
             self.counters.uncounted += 1
             return []
@@ -203,7 +223,33 @@ class Debouncer:
         self._last = passage
         return passage
 
-    def _begin_settling(self, at_ns: int) -> list[Signal]:
+    @property
+    def _continues(self) -> bool:
+        """Whether the pulse has been believed and handed over before."""
+        return self._last is not None and self._last.started_ns == self._pulse_started_ns
+
+    def _becomes_blocked(self) -> tuple[int, int]:
+        """Since when the beam is broken, and when that is too long: pulses that would merge are one break."""
+        started_ns, last = self._pulse_started_ns, self._last
+        assert started_ns is not None
+        if last is None or started_ns - last.ended_ns >= self.settings.merge_gap_ns:
+            return started_ns, started_ns + self.settings.blocked_after_ns
+        blocked_ns = last.started_ns + self.settings.blocked_after_ns
+        if self._continues:
+            return last.started_ns, blocked_ns
+        # A glitch does not merge: this stretch has to be believed first.
+        return last.started_ns, max(blocked_ns, self._changed_ns + self.settings.min_dwell_ns)
+
+    def _block(self, since_ns: int) -> list[Signal]:
+        told = self.condition in _OUT_OF_SERVICE
+        self.condition = Condition.BLOCKED
+        self._counts = False
+        self._last = None
+        if told:
+            return []
+        self._since_ns = since_ns
+        return [Blocked(since_ns)]
+
+    def _begin_settling(self, at_ns: int) -> None:
         self.condition = Condition.SETTLING
         self._clear_since_ns = at_ns
-        return []
