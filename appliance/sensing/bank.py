@@ -2,8 +2,8 @@
 
 Polarity ends here: below are electrical levels, above a beam is broken or not. The bank is fed with what the
 sources deliver, in order, and answers with signals that name beams, strike sensors and buttons. A source that
-reboots or starts has its levels taken silently; a level that a heartbeat shows to be otherwise than the last
-edge said is a lost edge and is made good.
+reboots, starts or lost edges has its levels taken silently, and what was going on there is void; a level that a
+heartbeat shows to be otherwise than the last edge said is a lost edge and is made good.
 """
 
 from collections.abc import Iterable, Mapping
@@ -124,7 +124,6 @@ class SensorBank:
         self._debouncers = {key: Debouncer(i.settings) for key, i in self._inputs.items()}
         self._newest: dict[tuple[str, int], Passage] = {}
         self._boots: dict[str, int | None] = {}
-        self._begun: set[str] = set()
         self.unknown_channels = 0
         self.unplaced_colours = 0
 
@@ -136,7 +135,6 @@ class SensorBank:
     def resume(self, source: str, boot_id: int | None) -> None:
         """Go on where a source was before a restart: what it delivered is about to be fed again."""
         self._boots[source] = boot_id
-        self._begun.add(source)
 
     def breaking_since_ns(self) -> int | None:
         """When the oldest passage that is still going on began; None where every beam is clear or out."""
@@ -154,10 +152,10 @@ class SensorBank:
                 return self._colour(item)
             case SourceBack():
                 if item.boot_id is None or self._boots.get(item.source) != item.boot_id:
-                    self._begun.discard(item.source)
+                    self._forget(item.source)
                 self._boots[item.source] = item.boot_id
             case EdgesLost():
-                self._begun.discard(item.source)
+                self._forget(item.source)
             case SourceLost():
                 pass
         return []
@@ -171,23 +169,26 @@ class SensorBank:
         return self._meaning(key, self._debouncers[key].edge(_active(found, edge.level), edge.at_ns))
 
     def _levels(self, levels: Levels) -> list[TableSignal]:
-        begun = levels.source in self._begun
-        self._begun.add(levels.source)
+        told = dict(levels.levels)
         signals: list[TableSignal] = []
-        for channel, level in levels.levels:
-            key = (levels.source, channel)
-            found = self._inputs.get(key)
-            if found is None:
+        for key, found in self._inputs.items():
+            source, channel = key
+            if source != levels.source:
                 continue
             debouncer = self._debouncers[key]
-            active = _active(found, level)
-            if not begun:
+            active = _active(found, told[channel]) if channel in told else debouncer.active
+            if channel in told and not debouncer.known:
                 signals += self._meaning(key, debouncer.begin(active, levels.at_ns))
             elif active != debouncer.active:
                 signals += self._meaning(key, debouncer.edge(active, levels.at_ns))
             else:
                 signals += self._meaning(key, debouncer.advance(levels.at_ns))
         return signals
+
+    def _forget(self, source: str) -> None:
+        for key, debouncer in self._debouncers.items():
+            if key[0] == source:
+                debouncer.forget()
 
     def _colour(self, reading: ColourReading) -> list[TableSignal]:
         key = (reading.source, reading.channel)
@@ -200,19 +201,23 @@ class SensorBank:
         return [ColourSeen(found, newest.started_ns, reading.object)]
 
     def _meaning(self, key: tuple[str, int], signals: list[Signal]) -> list[TableSignal]:
-        return [self._named(key, self._inputs[key], signal) for signal in signals]
+        named = (self._named(key, self._inputs[key], signal) for signal in signals)
+        return [signal for signal in named if signal is not None]
 
-    def _named(self, key: tuple[str, int], found: Input, signal: Signal) -> TableSignal:
+    def _named(self, key: tuple[str, int], found: Input, signal: Signal) -> TableSignal | None:
         match signal:
             case Blocked(since_ns):
                 return InputBlocked(found, since_ns)
             case InService(at_ns):
                 return InputWell(found, at_ns)
             case Passage():
-                self._newest[key] = signal
+                newest, self._newest[key] = self._newest.get(key), signal
+                if isinstance(found, Beam):
+                    return PassageSeen(found, signal)
+                if newest is not None and newest.started_ns == signal.started_ns:
+                    # Chatter at the release makes a press longer, not two of it.
+                    return None
                 match found:
-                    case Beam():
-                        return PassageSeen(found, signal)
                     case StrikeSensor():
                         return StrikeSeen(found, signal.started_ns)
                     case Button():
