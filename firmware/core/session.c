@@ -1,0 +1,184 @@
+#include "session.h"
+
+#include <string.h>
+
+#include "bytes.h"
+
+static bool reached(uint32_t now, uint32_t at)
+{
+    return (int32_t)(now - at) >= 0;
+}
+
+void session_boot(struct session *session, const struct identity *who, const uint8_t *levels, uint32_t now)
+{
+    memset(session, 0, sizeof *session);
+    session->who = *who;
+    memcpy(session->levels, levels, sizeof session->levels);
+    session->hello_due = true;
+    session->heartbeat_at = now;
+}
+
+/* ------------------------------------------------------------------ what happens at the table */
+
+void session_edge(struct session *session, uint32_t tick, uint8_t channel, uint8_t level)
+{
+    uint8_t bit = (uint8_t)(1u << (channel % 8));
+    if (level)
+        session->levels[channel / 8] |= bit;
+    else
+        session->levels[channel / 8] &= (uint8_t)~bit;
+    struct entry entry = {.tick = tick, .what = (uint8_t)(SORT_EDGE | channel), .arg = level};
+    ring_push(&session->ring, &entry);
+}
+
+void session_colour(struct session *session, uint32_t tick, uint8_t channel, uint8_t object)
+{
+    struct entry entry = {.tick = tick, .what = (uint8_t)(SORT_COLOUR | channel), .arg = object};
+    ring_push(&session->ring, &entry);
+}
+
+void session_lose(struct session *session, uint32_t tick, uint16_t count, const uint8_t *levels)
+{
+    memcpy(session->levels, levels, sizeof session->levels);
+    ring_lose(&session->ring, count, tick);
+}
+
+/* ------------------------------------------------------------------ what the host says */
+
+static void obey(struct session *session, const struct host_message *message, uint32_t now)
+{
+    struct ring *ring = &session->ring;
+    if (message->kind == KIND_HELLO_REQUEST) {
+        session->hello_due = true;
+        ring_rewind(ring, ring->oldest);
+        return;
+    }
+    if (message->boot != (uint16_t)session->who.boot_id)
+        return;                    /* meant for a boot before this one */
+    if (message->kind == KIND_NAK) {
+        ring_rewind(ring, message->seq);
+        return;
+    }
+    if (ring_release(ring, message->seq, now)) {
+        session->resend_armed = ring_kept(ring) != 0;
+        session->resend_at = now + RESEND_AFTER_US;
+    }
+    if (message->kind == KIND_HOST_HEARTBEAT) {
+        session->echo = message->token;
+        session->heartbeat_at = now;
+    }
+}
+
+void session_receive(struct session *session, uint8_t byte, uint32_t now)
+{
+    uint8_t length = 0;
+    struct host_message message;
+    switch (deframer_take(&session->in, byte, &length)) {
+    case FRAME_NEED_MORE:
+        return;
+    case FRAME_WHOLE:
+        switch (host_message_read(session->in.bytes, length, &message)) {
+        case READ_WELL:
+            obey(session, &message, now);
+            return;
+        case READ_UNKNOWN:
+            return;
+        case READ_BAD:
+            break;
+        }
+        break;
+    default:
+        break;
+    }
+    session->bad_frames++;
+}
+
+/* ------------------------------------------------------------------ what the board says */
+
+static struct counters count(const struct session *session)
+{
+    struct counters counters = {
+        .lost = session->ring.lost, .bad_frames = session->bad_frames, .resent = session->ring.resent};
+    return counters;
+}
+
+static uint8_t *put_header(const struct session *session, uint8_t *at, uint8_t kind, uint16_t seq, uint32_t now)
+{
+    return put_board_header(at, kind, session->who.boot_id, seq, now);
+}
+
+static uint8_t *put_standing(const struct session *session, uint8_t *at)
+{
+    struct counters counters = count(session);
+    return put_levels(put_counters(at, &counters), session->who.channels, session->levels);
+}
+
+static uint8_t hello(struct session *session, uint8_t *frame, uint32_t now)
+{
+    session->hello_due = false;
+    /* A zero first, so that what the boot loader or the opened port left on the line does not spoil it. */
+    frame[0] = 0;
+    uint8_t *payload = frame + 2;
+    uint8_t *at = put_header(session, payload, KIND_HELLO, session->ring.next, now);
+    at = put_hello(at, &session->who, session->ring.oldest, RING_ENTRIES);
+    at = put_standing(session, at);
+    return (uint8_t)(1 + frame_close(frame + 1, (uint8_t)(at - payload)));
+}
+
+static uint8_t edges(struct session *session, uint8_t *frame, uint32_t now)
+{
+    uint8_t *payload = frame + 1;
+    uint8_t *at = put_header(session, payload, KIND_EDGES, session->ring.sent, now);
+    for (uint8_t room = MAX_ENTRIES; room && ring_has_unsent(&session->ring); room--)
+        at = put_entry(at, ring_send(&session->ring));
+    return frame_close(frame, (uint8_t)(at - payload));
+}
+
+static uint8_t heartbeat(struct session *session, uint8_t *frame, uint32_t now)
+{
+    uint8_t *payload = frame + 1;
+    uint8_t *at = put_header(session, payload, KIND_HEARTBEAT, session->ring.next, now);
+    at = put_u16(at, session->echo);
+    at = put_standing(session, at);
+    session->echo = 0;
+    session->heartbeat_at = now + HEARTBEAT_PERIOD_US;
+    return frame_close(frame, (uint8_t)(at - payload));
+}
+
+uint8_t session_poll(struct session *session, uint8_t *frame, uint32_t now)
+{
+    struct ring *ring = &session->ring;
+    if (session->hello_due)
+        return hello(session, frame, now);
+    if (session->resend_armed && reached(now, session->resend_at)) {
+        session->resend_armed = false;
+        ring_rewind(ring, ring->oldest);
+    }
+    if (ring_kept(ring) && !session->resend_armed) {
+        session->resend_armed = true;
+        session->resend_at = now + RESEND_AFTER_US;
+    }
+    if (ring_has_unsent(ring) && !reached(now, session->heartbeat_at + HEARTBEAT_PATIENCE_US))
+        return edges(session, frame, now);
+    if (reached(now, session->heartbeat_at))
+        return heartbeat(session, frame, now);
+    return 0;
+}
+
+static uint32_t until(uint32_t now, uint32_t at)
+{
+    return reached(now, at) ? 0 : at - now;
+}
+
+uint32_t session_idle_us(const struct session *session, uint32_t now)
+{
+    if (session->hello_due || ring_has_unsent(&session->ring))
+        return 0;
+    uint32_t idle = until(now, session->heartbeat_at);
+    if (session->resend_armed) {
+        uint32_t resend = until(now, session->resend_at);
+        if (resend < idle)
+            idle = resend;
+    }
+    return idle;
+}

@@ -1,0 +1,136 @@
+/* The session in time: what it says when, and across the wrap of its clock. */
+#include "../core/session.h"
+
+#include <string.h>
+
+#include "../core/bytes.h"
+#include "check.h"
+
+static struct session session;
+static uint8_t payload[FRAME_PAYLOAD_MAX];
+static const struct identity who = {0x12345678, 1, 0, 12};
+static const uint8_t no_levels[LEVEL_BYTES_MAX];
+
+/* The kind of the next frame, whose payload it leaves behind; 0 for none. */
+static uint8_t poll(uint32_t now)
+{
+    uint8_t frame[SESSION_FRAME_MAX];
+    struct deframer in = {0};
+    uint8_t length = session_poll(&session, frame, now), payload_length = 0;
+    CHECK(length <= sizeof frame);
+    for (uint8_t at = 0; at < length; at++) {
+        enum verdict verdict = deframer_take(&in, frame[at], &payload_length);
+        CHECK((verdict == FRAME_WHOLE) == (at == length - 1));
+    }
+    memcpy(payload, in.bytes, payload_length);
+    return length ? payload[0] : 0;
+}
+
+static void say(uint8_t kind, uint16_t boot, uint16_t seq, uint32_t now)
+{
+    uint8_t frame[FRAME_MAX], *at = frame + 1;
+    *at++ = kind;
+    at = put_u16(put_u16(at, boot), seq);
+    if (kind == KIND_HELLO_REQUEST)
+        *at++ = PROTOCOL_VERSION;
+    if (kind == KIND_HOST_HEARTBEAT)
+        at = put_u16(at, 0xBEEF);
+    uint8_t length = frame_close(frame, (uint8_t)(at - frame - 1));
+    for (uint8_t n = 0; n < length; n++)
+        session_receive(&session, frame[n], now);
+}
+
+static void quiet_from(uint32_t now)
+{
+    session_boot(&session, &who, no_levels, now);
+    CHECK(poll(now) == KIND_HELLO);
+    CHECK(poll(now) == KIND_HEARTBEAT);
+    CHECK(poll(now) == 0);
+    CHECK(session_idle_us(&session, now) == HEARTBEAT_PERIOD_US);
+}
+
+static void everything_is_on_time_from(uint32_t boot)
+{
+    quiet_from(boot);
+    CHECK(poll(boot + HEARTBEAT_PERIOD_US - 1) == 0);
+    CHECK(poll(boot + HEARTBEAT_PERIOD_US) == KIND_HEARTBEAT);
+    uint32_t now = boot + 300000;
+    session_edge(&session, now, 3, 1);
+    CHECK(session_idle_us(&session, now) == 0);
+    CHECK(poll(now) == KIND_EDGES);
+    CHECK(session_idle_us(&session, now) == 200000);
+    CHECK(poll(now + 200000) == KIND_HEARTBEAT);
+    CHECK(payload[3] == 1 && payload[20] == 8);        /* after one entry, channel 3 is high */
+    CHECK(poll(now + RESEND_AFTER_US - 1) == 0);
+    for (uint32_t again = 1; again < 20; again++) {
+        uint8_t kind;
+        while ((kind = poll(now + again * RESEND_AFTER_US)) == KIND_HEARTBEAT)
+            ;
+        CHECK(kind == KIND_EDGES);
+    }
+    CHECK(session.ring.resent == 19);
+    say(KIND_ACK, (uint16_t)who.boot_id, 1, now);
+    CHECK(!session.resend_armed && ring_kept(&session.ring) == 0);
+}
+
+static void heartbeats_go_on_under_any_load(void)
+{
+    quiet_from(0);
+    int heartbeats = 0;
+    for (uint32_t now = 0; now < 10000000; now += 5000) {
+        for (int edge = 0; edge < 16; edge++)
+            session_edge(&session, now, 0, edge & 1);
+        heartbeats += poll(now) == KIND_HEARTBEAT;
+        say(KIND_ACK, (uint16_t)who.boot_id, session.ring.sent, now);
+    }
+    CHECK(heartbeats >= 19);
+    CHECK(session.ring.lost > 0);
+}
+
+static void a_host_is_answered(void)
+{
+    quiet_from(5);
+    say(KIND_HOST_HEARTBEAT, (uint16_t)who.boot_id, 0, 1000);
+    CHECK(poll(1000) == KIND_HEARTBEAT);
+    CHECK(payload[9] == 0xEF && payload[10] == 0xBE);
+    CHECK(poll(1000 + HEARTBEAT_PERIOD_US) == KIND_HEARTBEAT);
+    CHECK(payload[9] == 0 && payload[10] == 0);
+    say(KIND_HOST_HEARTBEAT, (uint16_t)(who.boot_id + 1), 0, 300000);
+    CHECK(poll(300000) == 0);
+    for (int n = 0; n < 12; n++)
+        session_edge(&session, 300000, 1, n & 1);
+    CHECK(poll(300000) == KIND_EDGES && payload[3] == 0);
+    CHECK(poll(300000) == KIND_EDGES && payload[3] == 8);
+    say(KIND_NAK, (uint16_t)who.boot_id, 5, 300000);
+    CHECK(poll(300000) == KIND_EDGES && payload[3] == 5);
+    say(KIND_ACK, (uint16_t)who.boot_id, 3, 300000);
+    say(KIND_HELLO_REQUEST, 0, 0, 300000);
+    CHECK(poll(300000) == KIND_HELLO && payload[3] == 12);
+    CHECK(payload[9 + 14] == 3);                       /* the oldest kept */
+    CHECK(poll(300000) == KIND_EDGES && payload[3] == 3);
+}
+
+static void damage_is_counted_and_does_nothing(void)
+{
+    quiet_from(0);
+    const char *junk = "AT+GMM\r\n\0ATZ\0\0\0\x02\xff";
+    for (size_t n = 0; n < 17; n++)
+        session_receive(&session, (uint8_t)junk[n], 0);
+    session_receive(&session, 0, 0);
+    CHECK(session.bad_frames == 3);
+    CHECK(poll(0) == 0);
+    session_lose(&session, 7, 300, no_levels);
+    CHECK(poll(7) == KIND_EDGES);
+    CHECK(payload[13] == (SORT_LOST | 1) && payload[14] == 300 - 256);
+}
+
+void test_session(void)
+{
+    everything_is_on_time_from(0);
+    everything_is_on_time_from(0u - 100000);
+    everything_is_on_time_from(0u - 400000);
+    everything_is_on_time_from(0x7FFFFFFFu - 400000);
+    heartbeats_go_on_under_any_load();
+    a_host_is_answered();
+    damage_is_counted_and_does_nothing();
+}
