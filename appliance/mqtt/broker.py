@@ -2,13 +2,20 @@
 
 It forgets everything when it stops and has known defects (`tests/mqtt/test_brokers.py` lists them), so it
 never serves a real table. Its library is an optional dependency, imported when a broker starts.
+
+The library's own way to stop may wait for ever for a client that is just saying something. Therefore the
+connections are accepted here: stopping hangs up first, waits until the library has seen it, and then lets it
+tidy up.
 """
 
+import asyncio
 import contextlib
 import ipaddress
 import logging
-import socket
+import os
 from typing import Any
+
+_STOP_TIMEOUT_S = 2.0
 
 
 class EmbeddedBrokerError(Exception):
@@ -23,6 +30,8 @@ class EmbeddedBroker:
         self._host = host
         self._port = port
         self._broker: Any = None
+        self._server: asyncio.Server | None = None
+        self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     async def start(self) -> int:
         """Listens and returns the port; EmbeddedBrokerError with a sentence where that is not possible."""
@@ -38,40 +47,64 @@ class EmbeddedBroker:
                 "or name a broker with --broker HOST:PORT"
             ) from None
         _silence()
-        self._check_port()
         broker = Broker(
             {
-                "listeners": {"default": {"type": "tcp", "bind": f"{self._host}:{self._port}"}},
+                "listeners": {"default": {"type": "external", "bind": "accepted here"}},
                 "plugins": {
                     "amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True},
                 },
             }
         )
-        try:
-            await broker.start()
-        except Exception as error:
-            raise EmbeddedBrokerError(f"the embedded broker cannot start: {error}") from None
+        await broker.start()
         self._broker = broker
-        port: int = broker._servers["default"].instance.sockets[0].getsockname()[1]
+        try:
+            self._server = await asyncio.start_server(self._accept, self._host, self._port)
+        except OSError as error:
+            await self.stop()
+            raise EmbeddedBrokerError(
+                f"port {self._port} at {self._host} cannot be used: {os.strerror(error.errno or 0)}"
+            ) from None
+        port: int = self._server.sockets[0].getsockname()[1]
         return port
 
     async def stop(self) -> None:
-        """Disconnects everybody and stops listening; does nothing where it never started."""
+        """Hangs up on everybody and stops listening; does nothing where it never started."""
+        server, self._server = self._server, None
         broker, self._broker = self._broker, None
+        if server is not None:
+            server.close()
+        for writer in self._connections.values():
+            writer.transport.abort()
+        await _end(set(self._connections))
         if broker is not None:
-            with contextlib.suppress(Exception):
-                await broker.shutdown()
+            tidying = asyncio.create_task(broker.shutdown())
+            await _end({tidying})
 
-    def _check_port(self) -> None:
-        """Tries the port first: the library reports a taken one less clearly."""
-        with socket.socket() as sock:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                sock.bind((self._host, self._port))
-            except OSError as error:
-                raise EmbeddedBrokerError(
-                    f"port {self._port} at {self._host} cannot be used: {error.strerror}"
-                ) from None
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._connections[task] = writer
+        task.add_done_callback(self._connections.pop)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        from amqtt.adapters import StreamReaderAdapter, StreamWriterAdapter
+
+        try:
+            # A client may say anything, and the library may raise anything because of it.
+            with contextlib.suppress(Exception):
+                await self._broker.external_connected(
+                    StreamReaderAdapter(reader), StreamWriterAdapter(writer), "default"
+                )
+        finally:
+            writer.transport.abort()
+
+
+async def _end(tasks: set[asyncio.Task[None]]) -> None:
+    """Waits for tasks that are about to end, and ends those that are not."""
+    if tasks:
+        _, still = await asyncio.wait(tasks, timeout=_STOP_TIMEOUT_S)
+        for task in still:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _is_loopback(host: str) -> bool:

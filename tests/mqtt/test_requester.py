@@ -63,7 +63,7 @@ def test_the_answer_to_this_request_and_to_no_other_comes_back(tmp_path: Path) -
 def test_a_table_that_does_not_answer(tmp_path: Path) -> None:
     with (
         brokers.mosquitto(tmp_path) as broker,
-        pytest.raises(RequesterError, match='^the table "club-9" did not answer within'),
+        pytest.raises(RequesterError, match=r'^the table "club-9" did not answer within'),
     ):
         asyncio.run(send(HOST, broker.port, "club-9", "undo", {}, 0.3))
 
