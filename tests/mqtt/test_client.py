@@ -643,3 +643,97 @@ def test_republish_sends_everything_retained_again(mosquitto: Mosquitto) -> None
             assert heard.messages[4].topic == STATE
 
     asyncio.run(run())
+
+
+AUTHORITY = """
+[ca]
+default_ca = here
+[here]
+database = {0}/index
+new_certs_dir = {0}
+serial = {0}/serial
+default_md = sha256
+policy = any
+copy_extensions = copy
+x509_extensions = none
+[any]
+commonName = supplied
+[none]
+"""
+
+
+def certificate(directory: Path, name: str, start: str = "20200101000000Z", end: str = "21000101000000Z") -> Path:
+    """A self-signed certificate for `name`, valid from `start` to `end`, its key in the same file."""
+    home = directory / f"authority-{name}"
+    home.mkdir()
+    (home / "conf").write_text(AUTHORITY.format(home))
+    (home / "index").touch()
+    (home / "serial").write_text("01\n")
+    file, key, asked = directory / f"{name}.pem", home / "key", home / "asked"
+    names = ["-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}"]
+    command = "openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
+    sign = ["openssl", "ca", "-batch", "-selfsign", "-notext", "-config"]
+    for step in (
+        [*command.split(), "-keyout", key, "-out", asked, *names],
+        [*sign, home / "conf", "-in", asked, "-keyfile", key, "-out", file, "-startdate", start, "-enddate", end],
+    ):
+        subprocess.run(step, check=True, capture_output=True, timeout=20)
+    file.write_text(file.read_text() + key.read_text())
+    return file
+
+
+@dataclass(frozen=True)
+class Tls:
+    ca: Path | None
+    cert: Path | None = None
+    key: Path | None = None
+
+
+def test_tls_is_used_verified_and_its_failures_are_said(tmp_path: Path) -> None:
+    good, other = certificate(tmp_path, "localhost"), certificate(tmp_path, "elsewhere")
+    plain_port = free_port()
+    extra = f"listener {plain_port} {HOST}\nallow_anonymous true"
+    tls = f"certfile {good}\nkeyfile {good}"
+    with brokers.mosquitto(tmp_path, extra=f"{tls}\n{extra}") as broker:
+
+        async def news(settings: Settings) -> tuple[bool, str]:
+            async with table(settings) as club:
+                club.link.publish(value(STATE, "s" * 100_000))
+                await until(lambda: club.news)
+                if club.connected:
+                    await until(lambda: club.link.counters()["unacknowledged"] == 0)
+                return club.news[0]
+
+        async def run() -> None:
+            port = broker.port
+            assert await news(Settings(port, "localhost", tls=Tls(good))) == (True, "")
+            assert await snapshot(plain_port, expect=2) == {AVAILABILITY: "offline", STATE: "s" * 100_000}
+            for settings, words in (
+                (Settings(port, tls=Tls(good)), f"the certificate of {HOST}:{port} is not accepted: IP address mism"),
+                (Settings(port, "localhost", tls=Tls(other)), "is not accepted: self-signed certificate"),
+                (Settings(port, "localhost", tls=Tls(None)), "is not accepted: self-signed certificate"),
+                (Settings(plain_port, "localhost", tls=Tls(good)), f"localhost:{plain_port} "),
+                (Settings(port, tls=None), "the broker at"),
+                (Settings(port, tls=Tls(tmp_path / "no")), f"the file of authorities {tmp_path}/no cannot be used"),
+                (Settings(port, tls=Tls(good, other, good)), f"the client certificate {other} with {good} cannot"),
+            ):
+                connected, reason = await news(settings)
+                assert not connected
+                assert words in reason
+
+        asyncio.run(run())
+
+
+def test_an_expired_certificate_is_not_accepted(tmp_path: Path) -> None:
+    expired = certificate(tmp_path, "localhost", end="20200102000000Z")
+    with brokers.mosquitto(tmp_path, extra=f"certfile {expired}\nkeyfile {expired}") as broker:
+
+        async def run() -> None:
+            async with table(Settings(broker.port, "localhost", tls=Tls(expired))) as club:
+                await until(lambda: club.news)
+                assert club.news[0] == (
+                    False,
+                    f"the certificate of localhost:{broker.port} is not accepted: certificate has expired",
+                )
+
+        asyncio.run(run())

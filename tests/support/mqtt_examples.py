@@ -143,7 +143,7 @@ BUSY: dict[str, Any] = state(
         },
     ],
     instructions=[{"do": "return", "object": "white", "count": 1, "to": "centre_circle", "by_player": 2}],
-    last_result={"certain": False, "board": 1, "board_result": {"winner": "A", "points": 12}},
+    last_result={"match_id": "m3", "certain": False, "board": 1, "board_result": {"winner": "A", "points": 12}},
 )
 
 INFO: dict[str, Any] = {
