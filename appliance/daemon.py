@@ -30,7 +30,7 @@ from appliance.documents import (
 )
 from appliance.engine import Engine, Output
 from appliance.events import SourceInput
-from appliance.journal import Journal, JournalError, JournalPort, Stamp
+from appliance.journal import Batch, Journal, JournalError, JournalPort, Stamp
 from appliance.link.session import HostSession
 from appliance.mqtt.client import MqttLink
 from appliance.mqtt.requests import RequestError, parse_request
@@ -157,7 +157,7 @@ class TableDaemon:
     _waiting: deque[_Waiting] = field(default_factory=deque)
     _position: int = 0
     _unsafe: str | None = None
-    _introduced: bool = False
+    _shown: TableState | None = None
     _stopping: bool = False
     _broker: tuple[bool, str] = (False, "not connected yet")
     _publishing: asyncio.Task[None] | None = None
@@ -243,7 +243,8 @@ class TableDaemon:
             _log.warning("a request was refused: %s", request.message)
             if not request.ignored:
                 error = {"code": request.code, "message": request.message}
-                self._respond({"transaction": request.transaction, "ok": False, "error": error}, stamp)
+                refused = {"transaction": request.transaction, "ok": False, "error": error}
+                self._take([Output(Batch(), response=refused)], stamp)
             return
         self._take(
             self.engine.request(
@@ -256,18 +257,13 @@ class TableDaemon:
             stamp,
         )
 
-    def _respond(self, response: dict[str, Any], stamp: Stamp) -> None:
-        document = response_document(self.settings.table.id, self.engine.state, response, stamp)
-        self._publisher.publish(response_message(document))
-
     def _hear_connection(self, connected: bool, reason: str) -> None:
         before, self._broker = self._broker, (connected, reason)
         if connected and not before[0]:
             _log.info("table %s: connected to the broker", self.settings.table.id)
         elif not connected and reason != before[1]:
             _log.warning("table %s: %s", self.settings.table.id, reason)
-        if self._introduced and not self._stopping:
-            self._tell_health()
+        self._tell_health()
 
     def _from_thread(self, call: Callable[[Any], None]) -> Callable[[Any], None]:
         """The same call, made on the loop whichever thread makes it."""
@@ -315,8 +311,9 @@ class TableDaemon:
             "event": "journal_unsafe" if reason else "journal_safe",
             "event_id": f"{self.engine.state.seq}.journal.{self._journal.health().failures}",
         }
-        self._publish_event({**news, **({"reason": reason} if reason else {})}, self.engine.state, self.stamp())
         self._flush()
+        if self._shown is not None:
+            self._publish_event({**news, **({"reason": reason} if reason else {})}, self._shown, self.stamp())
         self._tell_health()
 
     def _flush(self) -> None:
@@ -343,7 +340,7 @@ class TableDaemon:
             self._sources[source_id].acknowledge(boot_id, next_sequence)
 
     def _show(self, ready: Sequence[_Waiting]) -> None:
-        parts_changed = False
+        table, parts_changed = self.settings.table.id, False
         newest = next((waiting for waiting in reversed(ready) if waiting.output.state is not None), None)
         if newest is not None:
             new_match = any(waiting.output.new_match for waiting in ready)
@@ -353,14 +350,15 @@ class TableDaemon:
                 self._publish_event(news, waiting.state, waiting.stamp)
                 parts_changed |= news["event"] in PARTS_NEWS
             if waiting.output.response is not None:
-                self._respond(dict(waiting.output.response), waiting.stamp)
-        if parts_changed and not self._stopping:
+                response = response_document(table, waiting.state, waiting.output.response, waiting.stamp)
+                self._publisher.publish(response_message(response))
+        if parts_changed:
             self._tell_health()
 
     def _show_state(self, state: TableState, stamp: Stamp, output: Output | None, *, new_match: bool = False) -> None:
-        if not self._introduced:
-            # The broker may retain what another game, or another configuration, has left there.
-            self._introduced = new_match = True
+        first, self._shown = self._shown is None, state
+        # At first the broker may still retain what another game, or another configuration, has left there.
+        new_match |= first
         body = output.state if output is not None and output.state is not None else state_body(state)
         document = state_document(self.settings.table.id, state, body, stamp)
         for message in state_messages(document, clear=new_match):
@@ -368,6 +366,8 @@ class TableDaemon:
         if new_match:
             info = info_document(self.settings, self.engine.policy, state, stamp)
             self._publisher.publish(info_message(info))
+        if first:
+            self._tell_health()
 
     def _publish_event(self, news: Any, state: TableState, stamp: Stamp) -> None:
         document = event_document(self.settings.table.id, state, news, stamp)
@@ -393,11 +393,13 @@ class TableDaemon:
         self._watch_window(stamp)
 
     def _tell_health(self) -> None:
+        if self._shown is None or self._stopping:
+            return
         stamp = self.stamp()
         connected, reason = self._broker
         document = health_document(
             self.settings.table.id,
-            self.engine.state,
+            self._shown,
             stamp,
             bank=self.engine.bank,
             sources={name: _source_health(source) for name, source in self._sources.items()},

@@ -60,7 +60,7 @@ class Disk:
         self.refusal: str | None = None
         self.on_batch: Callable[[int], None] = lambda number: None
         self.batches = 0
-        self.journal: "DiskJournal | None" = None
+        self.journal: DiskJournal | None = None
 
     @property
     def seq(self) -> int:
@@ -170,7 +170,7 @@ class Cable:
         self.mcu = Mcu(_CHANNELS, BOOT_ID + seed, self.now_us(), levels=levels)
         self.wire = Wire(faults, seed)
         self.layout = layout
-        self.host: "CableSource | None" = None
+        self.host: CableSource | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._turning = False
         self._empty = asyncio.Event()
