@@ -18,6 +18,7 @@ from appliance.table.model import (
     MatchStarted,
     NotScored,
     PassageAdded,
+    PassageProlonged,
     Paused,
     QuietRestarted,
     Redone,
@@ -45,6 +46,7 @@ _AnyEvent = Annotated[
     | StrokeOpened
     | Struck
     | PassageAdded
+    | PassageProlonged
     | FallenRevised
     | JumpedAdded
     | StrokeDropped

@@ -5,6 +5,7 @@ from appliance.table.inputs import Request
 from appliance.table.matches import begin_match, options_in_force
 from appliance.table.model import (
     Answered,
+    Assumed,
     ButtonPressed,
     Called,
     ClosedBy,
@@ -57,22 +58,23 @@ def done(draft: Draft, request: Request, player: int | None) -> None:
         draft.emit(ButtonPressed(request.button, at_ns))
     if state.paused_ns is not None:
         raise Refuse("wrong_phase", "the table is paused; resume it first")
-    if state.stroke is None and not draft.projected().in_play:
-        _obvious_next(draft, request)
-        return
     if state.stroke is None and player is not None and _answers_or_confirms(draft, player, at_ns):
+        return
+    if state.stroke is None and not draft.projected().in_play:
+        _obvious_next(draft, at_ns)
         return
     close_stroke(draft, "done", player, at_ns)
 
 
 def _answers_or_confirms(draft: Draft, player: int, at_ns: int) -> bool:
-    """Whether this press belongs to the stroke that closed quietly just now."""
+    """Whether this press belongs to the stroke that closed quietly just now, the end of a board too."""
     close = draft.state.last_close
     if close is None or close.by != "quiet" or close.disturbed:
         return False
     since_ns = at_ns - close.at_ns
     question = _who_shot(draft.state, close.stroke)
-    confirms = player == close.player_on_turn and since_ns <= CONFIRMS_NS
+    shot = draft.projected().judged_stroke(close.stroke)
+    confirms = shot is not None and player == shot.player and since_ns <= CONFIRMS_NS
     if question is not None and since_ns <= ANSWERS_NS:
         answers = player == next_player(draft.fold.rules)
         if answers or confirms:
@@ -86,11 +88,13 @@ def _who_shot(state: TableState, stroke: int) -> Question | None:
     return next((q for q in open_now if q.kind == "who_shot" and q.stroke == stroke), None)
 
 
-def _obvious_next(draft: Draft, request: Request) -> None:
-    """Outside play `done` by anybody is what comes next anyway."""
+def _obvious_next(draft: Draft, at_ns: int) -> None:
+    """Outside play `done` by anybody is what comes next anyway, and takes it as assumed that play is over."""
     after = draft.projected()
     if after.abandoned or after.rules.phase == "match_over":
-        begin_match(draft, request)
+        if draft.fold.queue and draft.assumes:
+            draft.step(Assumed(), assume_all=True)
+        begin_match(draft, Request("new_match", at_ns))
         return
     balls = options_in_force(draft.state).get("cb.max_balls")
     calls: dict[str, dict[str, object]] = {

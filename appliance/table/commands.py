@@ -5,6 +5,7 @@ refused request has changed nothing.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from appliance import rules
@@ -14,6 +15,7 @@ from appliance.table.draft import Draft, Refuse, require_possible
 from appliance.table.inputs import Request
 from appliance.table.matches import FINISHED, abandon, begin_match, check_names
 from appliance.table.model import (
+    UNDONE,
     Answered,
     Called,
     Corrected,
@@ -166,11 +168,14 @@ def _recount(draft: Draft, request: Request) -> None:
     if draft.state.stroke is not None:
         close_stroke(draft, "call", None, request.at_ns)
     _require(draft, seen)
-    draft.step(Called(rules.observation_document(seen)), assume_all=True)
+    draft.step(Called(rules.observation_document(seen)), assume_all=draft.assumes)
 
 
 def _object(draft: Draft, request: Request) -> None:
-    """Name the newest unknown object of the open stroke, or of the last one closed."""
+    """Name the newest unknown object of the open stroke, or, with none open, of the last one closed.
+
+    A request that names a passage may mean any that is unknown.
+    """
     name = request.fields.get("object")
     state = draft.state
     _check_object(draft, name)
@@ -178,43 +183,39 @@ def _object(draft: Draft, request: Request) -> None:
     for fallen in reversed(state.stroke.fallen if state.stroke else ()):
         if _wanted(fallen, request) and fallen.told is None and len(open_candidates(state.fold.rules, fallen)) > 1:
             _check_candidate(draft, fallen, name)
-            draft.emit(FallenRevised(_told_as(fallen, name)))
+            draft.emit(FallenRevised(replace(fallen, told=name)))
             return
-    number = next_number(state) - 1
-    closed = state.fold.closed_stroke(number)
-    for fallen in reversed(closed.fallen if closed else ()):
-        if not _wanted(fallen, request):
-            continue
-        question = next((q for q in state.fold.questions if q.passage_id == fallen.passage_id), None)
-        if question is not None:
-            _check_candidate(draft, fallen, name)
-            draft.step(Answered(question.id, name), strict=True)
-            return
-        if _was_assumed(draft, number, fallen):
-            _check_sensors(fallen, name)
-            draft.step(Corrected(number, objects=((fallen.passage_id, name),)), strict=True)
-            return
-    raise Refuse("no_such_question", "nothing that fell in the last stroke is unknown")
+    if not (state.stroke and "passage_id" not in request.fields) and _object_of_closed(draft, request, name):
+        return
+    raise Refuse("no_such_question", "nothing that fell in that stroke is unknown")
+
+
+def _object_of_closed(draft: Draft, request: Request, name: str) -> bool:
+    """Name an object of a closed stroke: the answer to its question, or a correction of what was assumed."""
+    fold = draft.fold
+    last = next_number(draft.state) - 1
+    numbers = range(last, 0, -1) if "passage_id" in request.fields else (last,)
+    for number in numbers:
+        closed = fold.closed_stroke(number)
+        for fallen in reversed(closed.fallen if closed else ()):
+            if not _wanted(fallen, request):
+                continue
+            question = next((q for q in fold.questions if q.passage_id == fallen.passage_id), None)
+            if question is not None:
+                _check_candidate(draft, fallen, name)
+                draft.step(Answered(question.id, name), strict=True)
+                return True
+            if _was_assumed(draft, number, fallen):
+                _check_sensors(fallen, name)
+                draft.step(Corrected(number, objects=((fallen.passage_id, name),)), strict=True)
+                return True
+    return False
 
 
 def _wanted(fallen: Fallen, request: Request) -> bool:
-    fields = request.fields
-    return fields.get("passage_id") in (None, fallen.passage_id) and fields.get("place") in (
-        None,
-        fallen.place,
-    )
-
-
-def _told_as(fallen: Fallen, name: str) -> Fallen:
-    return Fallen(
-        fallen.passage_id,
-        fallen.beam,
-        fallen.place,
-        fallen.started_ns,
-        fallen.candidates,
-        fallen.by_colour,
-        name,
-    )
+    """Whether the request means this passage: the newest that fits what it says."""
+    passage_id, place = request.fields.get("passage_id"), request.fields.get("place")
+    return passage_id in (None, fallen.passage_id) and place in (None, fallen.place)
 
 
 def _was_assumed(draft: Draft, number: int, fallen: Fallen) -> bool:
@@ -226,7 +227,7 @@ def _was_assumed(draft: Draft, number: int, fallen: Fallen) -> bool:
 def _check_object(draft: Draft, name: object) -> None:
     game = draft.fold.rules.game
     known = objects_of(game) + (("own", "other") if game in ("club_carrom", "new_carrom") else ())
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise Refuse("malformed", f"object: {name!r} is none of {', '.join(known)}")
 
 
@@ -271,7 +272,7 @@ def _value(draft: Draft, question: Question, value: object) -> str | int:
 
 def _undo(draft: Draft, request: Request) -> None:
     if draft.state.stroke is not None:
-        draft.emit(StrokeDropped("the stroke was undone"))
+        draft.emit(StrokeDropped(UNDONE))
     elif draft.state.match.steps or draft.state.previous is not None:
         draft.emit(Undone())
     else:
@@ -289,11 +290,12 @@ def _redo(draft: Draft, request: Request) -> None:
 def _correct(draft: Draft, request: Request) -> None:
     fields = request.fields
     number = fields.get("stroke")
-    closed = draft.fold.closed_stroke(number) if isinstance(number, int) else None
-    if closed is None or not isinstance(number, int):
+    if not isinstance(number, int) or isinstance(number, bool) or draft.fold.closed_stroke(number) is None:
         raise Refuse("no_such_stroke", f"there is no closed stroke {number!r}")
     if "player" in fields:
         _check_player(draft, fields["player"])
+    if not isinstance(fields.get("void", False), bool):
+        raise Refuse("malformed", "void: true or false is expected")
     said = _said(draft, fields)
     claim = _claimed(draft, fields) if "claim" in fields else None
     correction = Corrected(
@@ -339,7 +341,7 @@ def _claimed(draft: Draft, fields: Mapping[str, Any]) -> Fallen:
     assert isinstance(name, str)
     for unscored in draft.state.unscored:
         if unscored.fallen.passage_id == fields["claim"]:
-            return _told_as(unscored.fallen, name)
+            return replace(unscored.fallen, told=name)
     raise Refuse("malformed", f"claim: no passage {fields['claim']!r} is known that did not count")
 
 

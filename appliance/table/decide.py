@@ -27,6 +27,7 @@ from appliance.table.model import (
     FallenRevised,
     NotScored,
     PassageAdded,
+    PassageProlonged,
     Policy,
     QuietRestarted,
     StrokeOpened,
@@ -90,7 +91,11 @@ def decide(state: TableState, given: TableInput, policy: Policy) -> Decision | R
 
 def _passage(draft: Draft, passed: Passed) -> None:
     state = draft.state
-    if _known(state, passed.beam, passed.started_ns) is not None:
+    known = _known(state, passed.beam, passed.started_ns)
+    if known is not None:
+        stroke = state.stroke
+        if stroke is not None and known[1] in stroke.fallen and passed.ended_ns > stroke.active_ns:
+            draft.emit(PassageProlonged(passed.ended_ns))
         return
     number = state.match.next_passage
     fallen = Fallen(f"p{number}", passed.beam, passed.place, passed.started_ns, passed.candidates)
@@ -111,7 +116,7 @@ def _is_late(state: TableState, at_ns: int) -> bool:
     close = state.last_close
     if close is None or close.by != "done" or state.paused_ns is not None:
         return False
-    return not close.disturbed and at_ns - close.at_ns <= LATE_NS
+    return not close.struck and at_ns - close.at_ns <= LATE_NS
 
 
 def why_outside(state: TableState) -> str:
@@ -150,6 +155,8 @@ def _colour(draft: Draft, seen: Coloured) -> None:
     if found is None:
         return
     closed_in, fallen = found
+    if fallen.told is not None:
+        return
     candidates = exclude_by_colour(fallen.candidates, seen.object)
     revised = replace(fallen, candidates=candidates, by_colour=seen.object in fallen.candidates)
     if revised == fallen:
@@ -163,22 +170,16 @@ def _colour(draft: Draft, seen: Coloured) -> None:
 
 def _strike(draft: Draft, strike: Strike) -> None:
     state = draft.state
-    if not state.scoring:
+    if state.last_strike_ns is not None and strike.at_ns - state.last_strike_ns < STRIKES_APART_NS:
         return
-    if _last_strike_ns(state) is not None and strike.at_ns - (_last_strike_ns(state) or 0) < STRIKES_APART_NS:
-        return
-    if state.stroke is not None:
+    if state.scoring and state.stroke is not None:
         close_stroke(draft, "strike", None, strike.at_ns)
-    if not draft.state.scoring:
-        return
-    draft.emit(StrokeOpened(next_number(draft.state), strike.at_ns))
-    draft.emit(Struck(strike.at_ns))
-
-
-def _last_strike_ns(state: TableState) -> int | None:
-    if state.stroke is not None:
-        return state.stroke.struck_ns
-    return state.last_close.struck_ns if state.last_close else None
+    if draft.state.scoring:
+        draft.emit(StrokeOpened(next_number(draft.state), strike.at_ns))
+        draft.emit(Struck(strike.at_ns))
+    elif draft.state.last_close is not None and not draft.state.last_close.struck:
+        # Nothing starts outside play, but what falls from now on is no late passage of that stroke.
+        draft.emit(Struck(strike.at_ns))
 
 
 def _quiet(draft: Draft, at_ns: int) -> None:

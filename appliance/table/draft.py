@@ -89,6 +89,7 @@ class Draft:
         verdict = judge(before, corrections, self._may_assume(newest, assume_all))
         if strict:
             self._refuse_impossible(verdict.fold, action)
+            self._refuse_lost(verdict.fold, action)
         questions = self._new_questions(before, verdict)
         step = Step(action, verdict.judged, questions)
         next_question = match.next_question + len(questions)
@@ -99,8 +100,11 @@ class Draft:
         match = self.state.match
         trial = amended_steps(match.steps, Amended(number, fallen, (), (), 0, 0))
         before = fold_match(match.started, trial)
-        verdict = judge(before, corrections_of(trial), self._may_assume(number, assume_all=False))
+        newest = max((s.number for s in before.waiting), default=number)
+        verdict = judge(before, corrections_of(trial), self._may_assume(newest, assume_all=False))
         if len(verdict.fold.impossible) > len(self.fold.impossible):
+            return False
+        if not set(_scored(self.fold)) <= {number, *_scored(verdict.fold), *(s.number for s in verdict.fold.waiting)}:
             return False
         questions = self._new_questions(before, verdict)
         next_question = match.next_question + len(questions)
@@ -124,19 +128,28 @@ class Draft:
         return tuple(_question(f"q{first + i}", stroke, need) for i, (stroke, need) in enumerate(fresh))
 
     def _refuse_impossible(self, after: Fold, action: Action) -> None:
-        known = list(self.fold.impossible)
-        for number, code in after.impossible:
-            if (number, code) in known:
-                known.remove((number, code))
+        """Refuse what would make a call or a stroke impossible that counted, or that waits for its turn."""
+        known = list(self.projected().impossible)
+        corrections = _corrections_with(self.state.match, action)
+        ahead = judge(after, corrections, lambda fold, stroke: True).fold
+        for refused in ahead.impossible:
+            if refused in known:
+                known.remove(refused)
                 continue
-            if isinstance(action, Corrected) and number == action.stroke:
-                raise Refuse(code, f"stroke {number} cannot have been that: {_IMPOSSIBLE.get(code, code)}", number)
-            raise Refuse(
-                "later_stroke_impossible",
-                f"stroke {number} would become impossible; correct that one first",
-                number,
-            )
-        lost = next((n for n in _scored(self.fold) if n not in _scored(after) and not _voids(action, n)), None)
+            if isinstance(action, Corrected) and refused.stroke == action.stroke:
+                why = _IMPOSSIBLE.get(refused.code, refused.code)
+                raise Refuse(refused.code, f"stroke {refused.stroke} cannot have been that: {why}", refused.stroke)
+            if refused.stroke is not None:
+                message = f"stroke {refused.stroke} would become impossible; correct that one first"
+                raise Refuse("later_stroke_impossible", message, refused.stroke)
+            after_it = [stroke.stroke.number for stroke in ahead.strokes[refused.judged :]]
+            message = "a call that was made later would become impossible; undo, or correct what came after it"
+            raise Refuse("later_stroke_impossible", message, after_it[0] if after_it else None)
+
+    def _refuse_lost(self, after: Fold, action: Action) -> None:
+        """Refuse what would leave a stroke outside play that counted."""
+        scored = _scored(after)
+        lost = next((n for n in _scored(self.fold) if n not in scored and not _voids(action, n)), None)
         if lost is not None:
             raise Refuse(
                 "later_stroke_impossible",

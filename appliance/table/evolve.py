@@ -5,7 +5,6 @@
 
 from dataclasses import replace
 
-from appliance import rules
 from appliance.table.fold import corrections_of, fold_match, fold_step, start_fold, why_not_scored
 from appliance.table.model import (
     UNSCORED_KEPT,
@@ -17,7 +16,6 @@ from appliance.table.model import (
     Fallen,
     FallenRevised,
     Fold,
-    Judged,
     JumpedAdded,
     LastClose,
     Match,
@@ -25,6 +23,7 @@ from appliance.table.model import (
     NotScored,
     OpenStroke,
     PassageAdded,
+    PassageProlonged,
     Paused,
     QuietRestarted,
     Redone,
@@ -70,6 +69,8 @@ def evolve(state: TableState | None, event: TableEvent, seq: int) -> TableState:
             return _resume(state, at_ns)
         case ButtonPressed(button, at_ns):
             return replace(state, pressed={**state.pressed, button: at_ns})
+        case Struck(at_ns):
+            return _struck(state, at_ns)
         case QuietRestarted(at_ns):
             return _restart_quiet(state, at_ns)
         case NotScored(fallen, reason):
@@ -119,67 +120,82 @@ def _step(state: TableState, event: Stepped, seq: int) -> TableState:
         next_passage=event.next_passage,
         next_question=event.next_question,
     )
-    before, state = state, replace(state, match=after, step_seq=seq, undone_match=None)
+    state = replace(state, match=after, step_seq=seq, undone_match=None)
     match step.action:
         case StrokeClosed() as closed:
-            state = replace(state, stroke=None, last_close=_last_close(before, closed))
+            last_close = LastClose(closed.number, closed.by, closed.at_ns)
+            state = replace(state, stroke=None, last_close=last_close)
             state = _keep_unscored(state, _superseded(closed.superseded))
         case Called(_, superseded):
             state = replace(state, stroke=None)
             state = _keep_unscored(state, _superseded(superseded))
         case Abandoned():
             state = replace(state, stroke=None)
-        case Corrected(claim=Fallen() as claim):
-            state = _forget_unscored(state, {claim.passage_id})
         case _:
             pass
-    return _keep_unscored(state, _newly_unscored(match.fold, fold, step.judged))
-
-
-def _last_close(before: TableState, closed: StrokeClosed) -> LastClose:
-    return LastClose(
-        closed.number,
-        closed.by,
-        rules.player_on_turn(before.fold.rules),
-        closed.at_ns,
-        before.stroke.struck_ns if before.stroke else None,
-    )
+    return _sort_passages(state, match.fold)
 
 
 def _superseded(fallen: tuple[Fallen, ...]) -> tuple[Unscored, ...]:
     return tuple(Unscored(f, "told otherwise by hand") for f in fallen)
 
 
-def _newly_unscored(before: Fold, after: Fold, judged: tuple[Judged, ...]) -> tuple[Unscored, ...]:
-    """The passages of the strokes just judged that counted for nothing."""
-    found: list[Unscored] = []
-    for number in (j.stroke for j in judged if j.stroke):
-        stroke = after.judged_stroke(number)
-        if stroke is None:
-            continue
-        seen = {fallen.passage_id: fallen for fallen in stroke.stroke.fallen}
-        for judgement in stroke.judged.objects:
-            if judgement.object is None or stroke.observation is None:
-                reason = why_not_scored(before, judgement) or "the stroke did not count"
-                found.append(Unscored(seen[judgement.passage_id], reason))
-    return tuple(found)
+def _sort_passages(state: TableState, before: Fold) -> TableState:
+    """Keep what counts for nothing any more, forget what counts now; `before` is the fold that has changed."""
+    was, now = _passages(before, state.fold), _passages(state.fold, before)
+    counts = {passage_id for passage_id, (_, reason) in now.items() if reason is None}
+    state = _forget_unscored(state, counts)
+    fresh = [Unscored(fallen, why) for key, (fallen, why) in now.items() if why and was.get(key) != (fallen, why)]
+    freed = [
+        Unscored(fallen, "what had counted it was taken back") for key, (fallen, _) in was.items() if key not in now
+    ]
+    return _keep_unscored(state, (*fresh, *freed))
+
+
+def _passages(fold: Fold, other: Fold) -> dict[str, tuple[Fallen, str | None]]:
+    """The passages of the strokes in which `fold` differs from `other`, and why each did not count, if so."""
+    same = 0
+    for mine, others in zip(fold.strokes, other.strokes, strict=False):
+        if mine is not others and mine != others:
+            break
+        same += 1
+    found: dict[str, tuple[Fallen, str | None]] = {}
+    for entry in fold.strokes[same:]:
+        seen = {fallen.passage_id: fallen for fallen in entry.stroke.fallen}
+        for judgement in entry.judged.objects:
+            reason = why_not_scored(entry, judgement)
+            counted = found.get(judgement.passage_id, (None, ""))[1] is None
+            if not counted:
+                found[judgement.passage_id] = (seen[judgement.passage_id], reason)
+    for stroke in fold.waiting:
+        found |= {fallen.passage_id: (fallen, None) for fallen in stroke.fallen}
+    return found
 
 
 def _keep_unscored(state: TableState, more: tuple[Unscored, ...]) -> TableState:
     if not more:
         return state
+    state = _forget_unscored(state, {unscored.fallen.passage_id for unscored in more})
     return replace(state, unscored=(*state.unscored, *more)[-UNSCORED_KEPT:])
 
 
 def _forget_unscored(state: TableState, passage_ids: set[str]) -> TableState:
     kept = tuple(u for u in state.unscored if u.fallen.passage_id not in passage_ids)
-    return replace(state, unscored=kept)
+    return state if len(kept) == len(state.unscored) else replace(state, unscored=kept)
 
 
-def _disturbed(state: TableState) -> TableState:
-    if state.last_close is None or state.last_close.disturbed:
+def _disturbed(state: TableState, *, struck: bool = False) -> TableState:
+    close = state.last_close
+    if close is None:
         return state
-    return replace(state, last_close=replace(state.last_close, disturbed=True))
+    return replace(state, last_close=replace(close, disturbed=True, struck=close.struck or struck))
+
+
+def _struck(state: TableState, at_ns: int) -> TableState:
+    state, stroke = replace(_disturbed(state, struck=True), last_strike_ns=at_ns), state.stroke
+    if stroke is None:
+        return state
+    return replace(state, stroke=replace(stroke, struck_ns=at_ns, active_ns=max(stroke.active_ns, at_ns)))
 
 
 def _count_passage(state: TableState, fallen: Fallen) -> TableState:
@@ -206,8 +222,8 @@ def _in_stroke(state: TableState, event: TableEvent) -> TableState:
     if stroke is None:
         raise ValueError(f"{event.kind} needs an open stroke")
     match event:
-        case Struck(at_ns):
-            stroke = replace(stroke, struck_ns=at_ns, active_ns=max(stroke.active_ns, at_ns))
+        case PassageProlonged(active_ns):
+            stroke = replace(stroke, active_ns=max(stroke.active_ns, active_ns))
         case PassageAdded(fallen, active_ns):
             state = _count_passage(state, fallen)
             active_ns = max(stroke.active_ns, active_ns)
@@ -229,6 +245,7 @@ def _restart_quiet(state: TableState, at_ns: int) -> TableState:
         stroke=replace(stroke, active_ns=at_ns, struck_ns=None) if stroke else None,
         paused_ns=None if state.paused_ns is None else at_ns,
         last_close=None,
+        last_strike_ns=None,
         pressed={},
     )
 
@@ -241,18 +258,35 @@ def _resume(state: TableState, at_ns: int) -> TableState:
 
 
 def amended_steps(steps: tuple[Step, ...], event: Amended) -> tuple[Step, ...]:
-    """The steps with a passage added to (or revised in) a closed stroke, which is judged anew at their end."""
-    changed: list[Step] = []
-    for step in steps:
-        action = step.action
+    """The steps with a passage added to a closed stroke, or with a passage of it revised.
+
+    The stroke is judged anew in the step in which it was judged before, and asked about in the step that
+    closed it, so that undo still takes back the one or the other. What that judges besides comes at the end.
+    """
+    judged_in, changed = len(steps) - 1, list(steps)
+    for index, step in enumerate(steps):
+        action, questions = step.action, step.questions
         if isinstance(action, StrokeClosed) and action.number == event.stroke:
-            others = tuple(f for f in action.fallen if f.passage_id != event.fallen.passage_id)
-            action = replace(action, fallen=(*others, event.fallen))
-        judged = tuple(j for j in step.judged if j.stroke != event.stroke)
-        changed.append(replace(step, action=action, judged=judged))
+            action = replace(action, fallen=_with_fallen(action.fallen, event.fallen))
+            questions = (*questions, *(q for q in event.questions if q.stroke == event.stroke))
+        if any(judged.stroke == event.stroke for judged in step.judged):
+            judged_in = index
+        judged_then = tuple(judged for judged in step.judged if judged.stroke != event.stroke)
+        changed[index] = replace(step, action=action, judged=judged_then, questions=questions)
+    again = tuple(judged for judged in event.judged if judged.stroke == event.stroke)
+    step = changed[judged_in]
+    changed[judged_in] = replace(step, judged=(*again, *step.judged))
+    others = tuple(judged for judged in event.judged if judged.stroke != event.stroke)
+    asked = tuple(question for question in event.questions if question.stroke != event.stroke)
     last = changed[-1]
-    changed[-1] = replace(last, judged=(*last.judged, *event.judged), questions=(*last.questions, *event.questions))
+    changed[-1] = replace(last, judged=(*last.judged, *others), questions=(*last.questions, *asked))
     return tuple(changed)
+
+
+def _with_fallen(fallen: tuple[Fallen, ...], new: Fallen) -> tuple[Fallen, ...]:
+    if all(f.passage_id != new.passage_id for f in fallen):
+        return (*fallen, new)
+    return tuple(new if f.passage_id == new.passage_id else f for f in fallen)
 
 
 def _amend(state: TableState, event: Amended) -> TableState:
@@ -266,52 +300,45 @@ def _amend(state: TableState, event: Amended) -> TableState:
         next_passage=event.next_passage,
         next_question=event.next_question,
     )
-    return _forget_unscored(_with_match(state, after), {event.fallen.passage_id})
+    return _sort_passages(_with_match(state, after), match.fold)
 
 
 def _undo(state: TableState) -> TableState:
     match = state.match
     if not match.steps:
         assert state.previous is not None
-        return replace(
-            state,
-            match=state.previous,
-            depth=state.depth - 1,
-            previous=None,
-            undone_match=replace(match, undone=()),
-            last_close=None,
-            stroke=None,
-            unscored=(),
-        )
+        return _in_other_match(state, state.previous, depth=state.depth - 1, undone_match=match)
     steps, last = match.steps[:-1], match.steps[-1]
-    fold = fold_match(match.started, steps)
-    after = replace(match, fold=fold, steps=steps, undone=(*match.undone, last))
-    state = replace(state, match=after, last_close=None)
-    if isinstance(last.action, StrokeClosed):
-        freed = tuple(Unscored(f, "its stroke was undone") for f in last.action.fallen)
-        return _keep_unscored(state, freed)
-    return state
+    after = replace(match, fold=fold_match(match.started, steps), steps=steps, undone=(*match.undone, last))
+    return _sort_passages(replace(state, match=after, last_close=None), match.fold)
 
 
 def _redo(state: TableState) -> TableState:
     match = state.match
     if not match.undone:
         assert state.undone_match is not None
-        return replace(
-            state,
-            match=state.undone_match,
-            depth=state.depth + 1,
-            previous=match,
-            undone_match=None,
-            last_close=None,
-            stroke=None,
-            unscored=(),
-        )
-    step = match.undone[-1]
-    steps = (*match.steps, step)
-    fold = fold_match(match.started, steps)
-    after = replace(match, fold=fold, steps=steps, undone=match.undone[:-1])
-    state = replace(state, match=after, last_close=None)
-    if isinstance(step.action, StrokeClosed):
-        return _forget_unscored(state, {f.passage_id for f in step.action.fallen})
-    return state
+        return _in_other_match(state, state.undone_match, depth=state.depth + 1, previous=match)
+    steps = (*match.steps, match.undone[-1])
+    after = replace(match, fold=fold_match(match.started, steps), steps=steps, undone=match.undone[:-1])
+    return _sort_passages(replace(state, match=after, last_close=None), match.fold)
+
+
+def _in_other_match(
+    state: TableState,
+    match: Match,
+    *,
+    depth: int,
+    previous: Match | None = None,
+    undone_match: Match | None = None,
+) -> TableState:
+    """The state in the match before, or again in the one that was undone. Names are no step: they stay."""
+    return replace(
+        state,
+        match=replace(match, names={**match.names, **state.match.names}),
+        depth=depth,
+        previous=previous,
+        undone_match=undone_match,
+        last_close=None,
+        stroke=None,
+        unscored=(),
+    )

@@ -11,14 +11,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from appliance import rules
+from appliance.rules.events import BoardStarted
+from appliance.table.match_point import sides_at_match_point
 from appliance.table.model import (
     PLAY_PHASES,
     Abandoned,
     Answered,
+    Assumed,
     Called,
     Corrected,
     Fallen,
     Fold,
+    Impossible,
     Json,
     Judged,
     JudgedStroke,
@@ -69,8 +73,7 @@ def corrections_of(steps: Iterable[Step]) -> dict[int, tuple[Corrected, ...]]:
 def fold_step(fold: Fold, step: Step, corrections: Mapping[int, Sequence[Corrected]]) -> Fold:
     """The fold after one more step. `corrections` are those of the whole match as it is now."""
     fold = replace(_take_action(fold, step, corrections), questions=fold.questions)
-    for judged in step.judged:
-        fold = _judge_head(fold, judged, corrections)
+    fold = _judge_known(replace(fold, known=(*fold.known, *step.judged)), corrections)
     open_now = (*fold.questions, *step.questions)
     left = tuple(question for question in open_now if _is_open(fold, question))
     settled = tuple(question for question in open_now if question not in left)
@@ -92,8 +95,11 @@ def _take_action(fold: Fold, step: Step, corrections: Mapping[int, Sequence[Corr
                 "by": stroke.by,
                 "player": stroke.player,
             }
-            corrected = correct_stroke(stroke, corrections.get(stroke.number, ()))
-            return replace(fold, queue=(*fold.queue, corrected), news=(opened,))
+            made = corrections.get(stroke.number, ())
+            corrected = correct_stroke(stroke, made)
+            player = corrected_player(made)
+            shooters = fold.shooters if player is None else (*fold.shooters, (stroke.number, player))
+            return replace(fold, queue=(*fold.queue, corrected), shooters=shooters, news=(opened,))
         case Called() as call:
             return replace(fold, queue=(*fold.queue, call))
         case Answered(question_id, value):
@@ -107,11 +113,12 @@ def _take_action(fold: Fold, step: Step, corrections: Mapping[int, Sequence[Corr
                 fold,
                 abandoned=True,
                 queue=(),
+                known=(),
                 instructions=(),
                 last_result={"match_id": fold.match_id, "abandoned": True, "certain": True},
                 news=({"event": "match_abandoned"},),
             )
-        case Corrected():
+        case Corrected() | Assumed():
             return fold
 
 
@@ -159,7 +166,8 @@ def correct_stroke(stroke: StrokeClosed, corrections: Iterable[Corrected]) -> St
             told = replace(told, short=correction.short)
         fallen = stroke.fallen
         if correction.claim is not None:
-            fallen = (*fallen, correction.claim)
+            others = tuple(f for f in fallen if f.passage_id != correction.claim.passage_id)
+            fallen = (*others, correction.claim)
             told = _with_claim(told, correction.claim)
         named = dict(correction.objects)
         fallen = tuple(replace(f, told=named.get(f.passage_id, f.told)) for f in fallen)
@@ -183,37 +191,75 @@ def _with_claim(told: Any, claim: Fallen) -> Any:
     return told
 
 
+def corrected_player(corrections: Sequence[Corrected]) -> int | None:
+    """The player whom the newest correction that names one has named."""
+    return next((c.player for c in reversed(corrections) if c.player is not None), None)
+
+
 def _is_void(corrections: Sequence[Corrected]) -> bool:
     return next((c.void for c in reversed(corrections) if c.void is not None), False)
 
 
-def _judge_head(fold: Fold, judged: Judged, corrections: Mapping[int, Sequence[Corrected]]) -> Fold:
-    """Judge what waits longest, as `judged` says it was."""
-    head, queue = fold.queue[0], fold.queue[1:]
-    fold = replace(fold, queue=queue)
-    if isinstance(head, Called):
-        seen = rules.parse_observation(fold.rules.game, head.observation)
-        return _apply(fold, seen, stroke=None)
+def _known(fold: Fold, stroke: StrokeClosed, corrections: Mapping[int, Sequence[Corrected]]) -> Judged | None:
+    """What the oldest waiting stroke was judged to have been; None where that is still open.
+
+    A stroke outside play, or a void one, counts for nothing and needs no judgement: if a correction brings it
+    back into play, it is looked at as if for the first time.
+    """
+    if not fold.in_play or _is_void(corrections.get(stroke.number, ())):
+        nothing = tuple(Judgement(fallen.passage_id, None, "unknown") for fallen in stroke.fallen)
+        return Judged(stroke.number, nothing)
+    return next((judged for judged in fold.known if judged.stroke == stroke.number), None)
+
+
+def _judge_known(fold: Fold, corrections: Mapping[int, Sequence[Corrected]]) -> Fold:
+    """Judge from the head of the queue as far as it is known what it was. Calls wait for strokes only."""
+    while fold.queue:
+        head = fold.queue[0]
+        if isinstance(head, Called):
+            fold = _call(fold, head)
+            continue
+        judged = _known(fold, head, corrections)
+        if judged is None:
+            break
+        fold = _judge_head(fold, head, judged, corrections)
+    return fold
+
+
+def _call(fold: Fold, call: Called) -> Fold:
+    """Put a call to the rules; what hands still have to do stays, unless the table is set up again."""
+    seen = rules.parse_observation(fold.rules.game, call.observation)
+    if isinstance(seen, rules.NextBoard | rules.NextRound | rules.LineUp):
+        fold = replace(fold, instructions=())
+    return _apply(replace(fold, queue=fold.queue[1:]), seen, stroke=None)
+
+
+def _judge_head(fold: Fold, head: StrokeClosed, judged: Judged, corrections: Mapping[int, Sequence[Corrected]]) -> Fold:
+    """Judge the stroke that waits longest, as `judged` says it was."""
+    known = tuple(other for other in fold.known if other.stroke != head.number)
+    fold = replace(fold, queue=fold.queue[1:], known=known)
     made = corrections.get(head.number, ())
-    corrected_player = next((c.player for c in reversed(made) if c.player is not None), None)
-    settled_player = corrected_player or judged.player
+    named = corrected_player(made)
+    settled_player = named or judged.player
     if settled_player is not None:
         turns = turns_to(fold.rules, settled_player, most_misses(fold.rules))
     else:
         turns = turns_to(fold.rules, head.player, 1)
     counted = replace(judged, objects=_counted(turns, head, judged, made))
     if not fold.in_play or _is_void(made):
-        entry = JudgedStroke(head, counted, None, 0, None)
-        return replace(fold, strokes=(*fold.strokes, entry), news=fold.news + _not_scored_news(fold, head, counted))
+        reason = "the stroke is void" if fold.in_play else "the board was over"
+        entry = JudgedStroke(head, counted, None, 0, None, reason)
+        return replace(fold, strokes=(*fold.strokes, entry), news=fold.news + _not_scored_news(entry))
+    fold = replace(fold, instructions=())
     for _ in range(turns.misses):
         fold = _apply(fold, rules.miss(fold.rules), stroke=None, assumed=True)
     seen = observation(fold.rules, head, counted)
     line = rules.observation_document(seen)
     entry = JudgedStroke(head, counted, turns.player, turns.misses, line)
     assumed = any(j.how == "assumed" for j in counted.objects) and head.told.pocketed is None and head.told.out is None
-    if assumed or (judged.player_assumed and corrected_player is None):
+    if assumed or (judged.player_assumed and named is None):
         fold = replace(fold, assumptions=fold.assumptions | {head.number})
-    fold = replace(fold, strokes=(*fold.strokes, entry), news=fold.news + _not_scored_news(fold, head, counted))
+    fold = replace(fold, strokes=(*fold.strokes, entry), news=fold.news + _not_scored_news(entry))
     return _apply(fold, seen, stroke=head.number)
 
 
@@ -238,13 +284,17 @@ def _apply(fold: Fold, seen: rules.Observation, *, stroke: int | None, assumed: 
     """Put one observation to the rules and keep what follows."""
     applied = rules.apply(fold.rules, seen)
     if isinstance(applied, rules.Refusal):
-        number = stroke or next((s.stroke.number for s in reversed(fold.strokes)), 0)
-        return replace(fold, impossible=(*fold.impossible, (number, applied.code)))
+        refused = Impossible(stroke, len(fold.strokes), applied.code)
+        return replace(fold, impossible=(*fold.impossible, refused))
     state, ruling = applied
     new_board = _ordinal(state) != _ordinal(fold.rules)
     assumptions = frozenset() if new_board else fold.assumptions
     certain = not assumptions
     news = tuple(_news(event.document(), stroke, certain, assumed) for event in ruling.events)
+    if any(isinstance(event, BoardStarted) for event in ruling.events):
+        news += tuple(
+            {"event": "match_point", "side": side, "board": _ordinal(state)} for side in sides_at_match_point(state)
+        )
     result = fold.last_result
     if fold.rules.phase in PLAY_PHASES and state.phase not in (*PLAY_PHASES, "line_up"):
         result = {"match_id": fold.match_id, **_result(state, certain)}
@@ -252,7 +302,7 @@ def _apply(fold: Fold, seen: rules.Observation, *, stroke: int | None, assumed: 
         fold,
         rules=state,
         lines=(*fold.lines, rules.observation_document(seen)),
-        instructions=tuple(instruction.document() for instruction in ruling.instructions),
+        instructions=(*fold.instructions, *(instruction.document() for instruction in ruling.instructions)),
         assumptions=assumptions,
         last_result=result,
         news=fold.news + news,
@@ -273,21 +323,19 @@ def _news(document: Json, stroke: int | None, certain: bool, assumed: bool) -> J
     return {**document, **extra}
 
 
-def _not_scored_news(fold: Fold, stroke: StrokeClosed, judged: Judged) -> tuple[Json, ...]:
+def _not_scored_news(entry: JudgedStroke) -> tuple[Json, ...]:
     return tuple(
-        {"event": "passage_not_scored", "passage_id": j.passage_id, "stroke": stroke.number, "reason": reason}
-        for j in judged.objects
-        if (reason := why_not_scored(fold, j)) is not None
+        {"event": "passage_not_scored", "passage_id": j.passage_id, "stroke": entry.stroke.number, "reason": reason}
+        for j in entry.judged.objects
+        if (reason := why_not_scored(entry, j)) is not None
     )
 
 
-def why_not_scored(fold: Fold, judgement: Judgement) -> str | None:
+def why_not_scored(entry: JudgedStroke, judgement: Judgement) -> str | None:
     """Why an object of a judged stroke did not count; None where it did."""
-    if not fold.in_play:
-        return "the board was over"
-    if judgement.object is None:
+    if entry.reason is None and judgement.object is None:
         return "nothing that could have fallen was left on the table"
-    return None
+    return entry.reason
 
 
 def _ordinal(state: rules.GameState) -> object:
@@ -345,21 +393,15 @@ def judge(
 ) -> Verdict:
     """Look down the queue from its head as far as nothing is open, or as `may_assume(fold, stroke)` allows."""
     found: list[Judged] = []
+    fold = _judge_known(fold, corrections)
     while fold.queue:
         head = fold.queue[0]
-        if isinstance(head, Called):
-            judged = Judged(0)
-        else:
-            settled = settle(fold, head) if fold.in_play else None
-            made = corrections.get(head.number, ())
-            if settled is None or _is_void(made):
-                judged = Judged(head.number, tuple(Judgement(f.passage_id, None, "unknown") for f in head.fallen))
-            elif settled.needs and not may_assume(fold, head.number):
-                break
-            else:
-                judged = settled.judged
-        found.append(judged)
-        fold = _judge_head(fold, judged, corrections)
+        assert isinstance(head, StrokeClosed)
+        settled = settle(fold, head)
+        if settled.needs and not may_assume(fold, head.number):
+            break
+        found.append(settled.judged)
+        fold = _judge_known(_judge_head(fold, head, settled.judged, corrections), corrections)
     needs = tuple((stroke.number, need) for stroke in fold.waiting for need in _needs(fold, stroke))
     return Verdict(tuple(found), needs, fold)
 

@@ -1,7 +1,8 @@
 """How matches begin: by request, by `done` after the last one, and the very first."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
+from unicodedata import category
 
 from appliance import rules
 from appliance.table.draft import Draft, Refuse
@@ -50,7 +51,7 @@ def begin_match(draft: Draft, request: Request) -> None:
     state, policy = draft.state, draft.policy
     before = state.match.started
     game = fields.get("game", before.setup["game"])
-    if game not in rules.GAMES:
+    if not isinstance(game, str) or game not in rules.GAMES:
         raise Refuse("malformed", f"game: {game!r} is none of {', '.join(rules.GAMES)}")
     seats = _seats(fields["players"], state) if "players" in fields else state.match.seats
     chosen = _options(game, before, policy, fields.get("options"))
@@ -104,8 +105,7 @@ def _options(game: str, before: MatchStarted, policy: Policy, asked: object) -> 
         inherited |= policy.rules
     known = rules.options_document(rules.parse_options(game, {}))
     kept = {name: value for name, value in inherited.items() if name in known}
-    if game != before.setup["game"]:
-        kept = {name: value for name, value in kept.items() if _takes(game, name, value)}
+    kept = {name: value for name, value in kept.items() if _takes(game, name, value)}
     return kept | dict(asked or {})
 
 
@@ -121,17 +121,24 @@ def _seats(asked: object, state: TableState) -> tuple[Seat, ...]:
     """The players of a request: names, or `{"id": …, "name": …}`; a known name keeps its person's id."""
     if not isinstance(asked, Sequence) or isinstance(asked, str):
         raise Refuse("malformed", "players: a list of names is expected")
-    known = {seat.name: seat.id for seat in state.match.seats}
     seats: list[Seat] = []
+    known = {seat.name: seat.id for seat in state.match.seats}
     for entry in asked:
-        if isinstance(entry, Mapping):
-            seats.append(Seat(str(entry.get("id", entry.get("name"))), str(entry.get("name"))))
-        else:
-            seats.append(Seat(known.get(str(entry), str(entry)), str(entry)))
+        name: Any = entry.get("name") if isinstance(entry, Mapping) else entry
+        check_names([name])
+        given = entry.get("id") if isinstance(entry, Mapping) else known.get(name)
+        if given is not None and not isinstance(given, str):
+            raise Refuse("malformed", f"players: {given!r} is not the id of a person")
+        seats.append(Seat(given or _free_id(name, {*known.values(), *(seat.id for seat in seats)}), name))
     check_names([seat.name for seat in seats])
     if len({seat.id for seat in seats}) != len(seats):
         raise Refuse("malformed", "players: two of them have the same id")
     return tuple(seats)
+
+
+def _free_id(name: str, taken: Set[str]) -> str:
+    """An id for somebody new: the name, unless a person who was called so before still has that id."""
+    return next(each for each in (name, *(f"{name}-{n}" for n in range(2, len(taken) + 3))) if each not in taken)
 
 
 def check_names(names: Sequence[object]) -> None:
@@ -139,7 +146,7 @@ def check_names(names: Sequence[object]) -> None:
     for name in names:
         if not isinstance(name, str) or not 1 <= len(name) <= NAME_LENGTH:
             raise Refuse("malformed", f"players: {name!r} is not a name of 1 to {NAME_LENGTH} characters")
-        if not name.isprintable() or not name.strip():
+        if not name.strip() or any(category(character) == "Cc" for character in name):
             raise Refuse("malformed", f"players: {name!r} has characters that cannot be shown")
     if len(set(names)) != len(names):
         raise Refuse("malformed", "players: two of them have the same name")

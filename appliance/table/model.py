@@ -145,7 +145,14 @@ class Abandoned:
     kind: Literal["abandoned"] = "abandoned"
 
 
-Action = StrokeClosed | Called | Answered | Corrected | Swapped | Abandoned
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """Whatever waited took its assumption, because people went on."""
+
+    kind: Literal["assumed"] = "assumed"
+
+
+Action = StrokeClosed | Called | Answered | Corrected | Swapped | Abandoned | Assumed
 
 How = Literal["beam", "colour", "told", "assumed", "unknown"]
 
@@ -161,7 +168,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a waiting stroke was judged to have been. `stroke` is 0 for a call that had waited.
+    """What a waiting stroke was judged to have been.
 
     `player` is who shot where a question or an assumption settled that; `player_assumed` marks the latter.
     """
@@ -198,7 +205,7 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class JudgedStroke:
     """A stroke as it counted, corrections applied. `misses` is how many turns before it were assumed missed;
-    `observation` is None where it did not count: void, or outside play.
+    `observation` is None where it did not count, and `reason` says why.
     """
 
     stroke: StrokeClosed
@@ -206,22 +213,33 @@ class JudgedStroke:
     player: int | None
     misses: int
     observation: Json | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Impossible:
+    """What the rules refused: a stroke, or (`stroke` None) a call; `judged` strokes came before it."""
+
+    stroke: int | None
+    judged: int
+    code: str
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
     """Everything that follows from a match's steps.
 
-    `queue` holds what waits for an answer and what waits behind it; `shooters` who shot, by stroke, as
-    answered; `assumptions` the strokes of this board that rest on one; `impossible` what the rules refused
-    (stroke number, code), which only a correction of the past can bring about; `news` what the newest step
-    brought, as event documents.
+    `queue` holds what waits for an answer and what waits behind it; `known` what strokes were judged to have
+    been that wait behind another one; `shooters` who shot, by stroke, as people said; `assumptions` the
+    strokes of this board that rest on one; `impossible` what the rules refused, which only a changed past can
+    bring about; `news` what the newest step brought, as event documents.
     """
 
     match_id: str
     rules: GameState
     players: tuple[Seat, ...]
     queue: tuple[StrokeClosed | Called, ...] = ()
+    known: tuple[Judged, ...] = ()
     questions: tuple[Question, ...] = ()
     shooters: tuple[tuple[int, int], ...] = ()
     strokes: tuple[JudgedStroke, ...] = ()
@@ -229,7 +247,7 @@ class Fold:
     instructions: tuple[Json, ...] = ()
     last_result: Json | None = None
     assumptions: frozenset[int] = frozenset()
-    impossible: tuple[tuple[int, str], ...] = ()
+    impossible: tuple[Impossible, ...] = ()
     abandoned: bool = False
     news: tuple[Json, ...] = ()
 
@@ -367,7 +385,7 @@ class StrokeOpened:
 
 @dataclass(frozen=True, slots=True)
 class Struck:
-    """The strike sensor felt the open stroke's strike."""
+    """The strike sensor felt a strike: the open stroke's, or, with none open, one outside play."""
 
     at_ns: int
     kind: Literal["struck"] = "struck"
@@ -380,6 +398,14 @@ class PassageAdded:
     fallen: Fallen
     active_ns: int
     kind: Literal["passage_added"] = "passage_added"
+
+
+@dataclass(frozen=True, slots=True)
+class PassageProlonged:
+    """The newest passage of the open stroke went on, to `active_ns`: what was two pulses was one object."""
+
+    active_ns: int
+    kind: Literal["passage_prolonged"] = "passage_prolonged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,6 +422,9 @@ class JumpedAdded:
 
     objects: tuple[str, ...]
     kind: Literal["jumped_added"] = "jumped_added"
+
+
+UNDONE = "the stroke was undone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,6 +466,7 @@ Evidence = (
     StrokeOpened
     | Struck
     | PassageAdded
+    | PassageProlonged
     | FallenRevised
     | JumpedAdded
     | StrokeDropped
@@ -451,14 +481,16 @@ UNSCORED_KEPT = 64
 
 @dataclass(frozen=True, slots=True)
 class LastClose:
-    """How the newest stroke closed: what a late passage or a confirming press refers to."""
+    """How the newest stroke closed: what a late passage or a confirming press refers to.
+
+    `disturbed`: there was a passage or a strike since; `struck`: a strike.
+    """
 
     stroke: int
     by: ClosedBy
-    player_on_turn: int | None
     at_ns: int
-    struck_ns: int | None
     disturbed: bool = False
+    struck: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,6 +510,7 @@ class TableState:
     undone_match: Match | None = None
     stroke: OpenStroke | None = None
     last_close: LastClose | None = None
+    last_strike_ns: int | None = None
     paused_ns: int | None = None
     unscored: tuple[Unscored, ...] = ()
     pressed: Mapping[str, int] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from typing import Any
 
 from appliance import rules
 from appliance.table.model import (
+    UNDONE,
     Amended,
     Corrected,
     Fallen,
@@ -26,6 +27,7 @@ from appliance.table.model import (
     Seat,
     Stepped,
     StrokeClosed,
+    StrokeDropped,
     Swapped,
     TableEvent,
     TableState,
@@ -158,11 +160,16 @@ def happenings(event: TableEvent, before: TableState, after: TableState) -> list
             return [{"event": "resumed"}]
         case Renamed():
             return [{"event": "players_changed", "players": _players(after.match.seats)}]
+        case StrokeDropped(reason):
+            stroke = before.stroke
+            dropped = [_not_scored(fallen, reason) for fallen in (stroke.fallen if stroke else ())]
+            undone = [{"event": "undone", "stroke": stroke.number}] if stroke and reason == UNDONE else []
+            return [*undone, *dropped]
         case PassageAdded(fallen):
             number = after.stroke.number if after.stroke else None
             return [{"event": "passage", "stroke": number, **_passage(fallen)}]
         case NotScored(fallen, reason):
-            return [{"event": "passage_not_scored", **_passage(fallen), "reason": reason}]
+            return [_not_scored(fallen, reason)]
         case _:
             return []
 
@@ -194,6 +201,10 @@ def _taken_back(state: TableState) -> int | None:
     if isinstance(action, StrokeClosed):
         return action.number
     return action.stroke if isinstance(action, Corrected) else None
+
+
+def _not_scored(fallen: Fallen, reason: str) -> Json:
+    return {"event": "passage_not_scored", **_passage(fallen), "reason": reason}
 
 
 def _passage(fallen: Fallen) -> dict[str, Any]:
