@@ -28,6 +28,7 @@ from appliance.sensing.bank import (
     Pressed,
     SensorBank,
     StrikeSeen,
+    StrikeSensor,
     TableSignal,
 )
 from appliance.sensing.ordering import OrderingWindow
@@ -83,11 +84,14 @@ class Engine:
     _answers: dict[str, str] = field(default_factory=dict)
     _progress: dict[str, tuple[int, int]] = field(default_factory=dict)
     _reached_ns: dict[str, int] = field(default_factory=dict)
-    _active_source: str | None = None
+    _striking: set[str] = field(default_factory=set)
+    _run: int = 0
     _news_count: int = 0
 
     def __post_init__(self) -> None:
         self.bank = SensorBank(self.inputs)
+        # After a restart nobody remembers which sensor felt the open stroke's strike.
+        self._striking = {each.source for each in self.inputs if isinstance(each, StrikeSensor)}
 
     @property
     def state(self) -> TableState:
@@ -106,8 +110,10 @@ class Engine:
         """Fold what the journal kept; begin the first match where it is empty."""
         self._answers = dict(recovered.answers)
         self._progress = dict(recovered.progress)
+        self._run = stamp.monotonic_ns
         for record in recovered.records:
-            self._tip = evolve(self._tip, read_event(record.body), record.seq)
+            # The matches before are not read, so how many there were is not folded but kept with each record.
+            self._tip = replace(evolve(self._tip, read_event(record.body), record.seq), depth=record.match)
         if self._tip is None:
             decision = begin(first_match(self.policy, self.first_position))
             return [self._accept(decision, stamp, first=True)]
@@ -181,12 +187,21 @@ class Engine:
     def _passed_ns(self) -> int | None:
         """Up to when everything that could matter has been told."""
         sources = {each.source for each in self.inputs if not isinstance(each, Button)}
-        relevant = {source for source in sources if source in self._reached_ns} | {self._active_source} - {None}
+        relevant = {source for source in sources if source in self._reached_ns} | self._sources_of_stroke()
         if not relevant or any(source not in self._reached_ns for source in relevant):
             return None
-        passed_ns = min(self._reached_ns[source] for source in relevant if source is not None)
+        passed_ns = min(self._reached_ns[source] for source in relevant)
         breaking_ns = self.bank.breaking_since_ns()
         return passed_ns if breaking_ns is None else min(passed_ns, breaking_ns)
+
+    def _sources_of_stroke(self) -> set[str]:
+        """The sources that saw the open stroke: a stroke never closes by the clock of others alone."""
+        stroke = self.state.stroke
+        if stroke is None:
+            return set()
+        seen = {fallen.beam for fallen in stroke.fallen}
+        sources = {each.source for each in self.inputs if each.id in seen}
+        return sources if stroke.struck_ns is None else sources | self._striking
 
     def _clock_passed(self, at_ns: int, stamp: Stamp) -> list[Output]:
         return self._decide(ClockPassed(at_ns), stamp) if self.state.stroke is not None else []
@@ -231,13 +246,12 @@ class Engine:
     def _signal(self, signal: TableSignal, stamp: Stamp) -> list[Output]:
         match signal:
             case PassageSeen(beam, passage):
-                self._active_source = beam.source
                 seen = Passed(beam.id, beam.place, beam.passes, passage.started_ns, passage.ended_ns)
                 return self._decide(seen, stamp)
             case ColourSeen(beam, started_ns, name):
                 return self._decide(Coloured(beam.id, started_ns, name), stamp)
             case StrikeSeen(sensor, at_ns):
-                self._active_source = sensor.source
+                self._striking = {sensor.source}
                 return self._decide(Strike(sensor.end, at_ns), stamp)
             case Pressed(button, at_ns):
                 request = Request(button.action, at_ns, dict(button.fields), button=button.id)
@@ -305,11 +319,10 @@ class Engine:
         records: list[Record] = []
         for event, was, now in zip(decision.events, decision.states, decision.states[1:], strict=False):
             records.append(self._record(event, now, stamp))
-            news += happenings(event, was, now)
+            news += ({"match_id": now.match.id, **each} for each in happenings(event, was, now))
         new_match = before is None or before.match.id != self._tip.match.id
         numbered = tuple(
-            {"event_id": f"{self._tip.seq}.{n}", "match_id": self._tip.match.id, "seq": self._tip.seq, **each}
-            for n, each in enumerate(news, 1)
+            {"event_id": f"{self._tip.seq}.{n}", "seq": self._tip.seq, **each} for n, each in enumerate(news, 1)
         )
         return Output(Batch(records=tuple(records)), numbered, state_body(self._tip), new_match)
 
@@ -320,7 +333,9 @@ class Engine:
         """Something about the parts, which is no input of the table."""
         self._news_count += 1
         state = self.state
-        head = {"event_id": f"{state.seq}.parts.{self._news_count}", "match_id": state.match.id, "seq": state.seq}
+        # A later run of the program may say something else at the same `seq`: its ids must not repeat.
+        event_id = f"{state.seq}.parts.{self._run}.{self._news_count}"
+        head = {"event_id": event_id, "match_id": state.match.id, "seq": state.seq}
         return Output(Batch(), ({**head, **news},))
 
 
