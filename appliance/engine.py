@@ -170,7 +170,8 @@ class Engine:
                 reason = f"{item.count} changes were lost before they could be handed over"
                 outputs.append(self._told({"event": "beam_fault", "source": item.source, "reason": reason}))
             case _:
-                self._reached_ns[item.source] = item.at_ns
+                # Levels are read a moment before they are told; a source's clock never goes back for that.
+                self._reached_ns[item.source] = max(item.at_ns, self._reached_ns.get(item.source, item.at_ns))
                 if (passed_ns := self._passed_ns()) is not None:
                     outputs += self._clock_passed(passed_ns, stamp)
         signals = self.bank.feed(item)
