@@ -148,7 +148,7 @@ class Draft:
 
     def _refuse_lost(self, after: Fold, action: Action) -> None:
         """Refuse what would leave a stroke outside play that counted."""
-        scored = _scored(after)
+        scored = {*_scored(after), *(stroke.number for stroke in after.waiting)}
         lost = next((n for n in _scored(self.fold) if n not in scored and not _voids(action, n)), None)
         if lost is not None:
             raise Refuse(
