@@ -121,7 +121,9 @@ class MqttLink:
 
     def counters(self) -> dict[str, int]:
         """What was connected, queued, dropped; for the health document."""
-        return {**self._counters, **self._outbox.counters()}
+        now = self._connection.requests_dropped if self._connection else 0
+        dropped = self._counters["requests_dropped"] + now
+        return {**self._counters, "requests_dropped": dropped, **self._outbox.counters()}
 
     async def _open(self) -> "_Connection":
         settings = self._settings

@@ -280,16 +280,16 @@ def test_a_connection_cut_in_the_middle_of_anything_loses_no_event(mosquitto: Mo
             for number in range(rounds):
                 await until(lambda: club.connected)
                 wire.passed, wire.cut_after = 0, 7 + 41 * number
-                for part in range(10):
+                for part in range(20):
                     club.link.publish(event(f"{number}.{part}"))
                     club.link.publish(value(STATE, f"{number}.{part}"))
                 await until(lambda: not club.connected)
                 wire.cut_after = None
                 # the waits grow with each cut; they are tried elsewhere
                 club.link._backoff.failures = 0
-            last = f"{rounds - 1}.9"
+            last = f"{rounds - 1}.19"
             await heard.wait_for(lambda heard: last in heard.payloads(EVENT) and heard.latest[STATE] == last)
-            expected = [f"{number}.{part}" for number in range(rounds) for part in range(10)]
+            expected = [f"{number}.{part}" for number in range(rounds) for part in range(20)]
             assert list(dict.fromkeys(heard.payloads(EVENT))) == expected
 
     asyncio.run(run())
@@ -368,9 +368,13 @@ def test_a_broker_that_is_absent_at_the_start_is_found_when_it_comes(tmp_path: P
 
 
 class Polite:
-    """A broker that answers everything, until it is told to be silent."""
+    """A broker that answers everything, until it is told to be silent; `granted` is its word on
+    listening, and `then` what it says after that.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, granted: int = 1, then: bytes = b"") -> None:
+        self.granted = granted
+        self.then = then
         self.pings = 0
         self.silent = False
 
@@ -391,7 +395,7 @@ class Polite:
                 topic_length = int.from_bytes(body[:2], "big")
                 return bytes([0x40, 2]) + body[2 + topic_length :][:2]
             case 8:
-                return bytes([0x90, 3]) + body[:2] + bytes([1])
+                return bytes([0x90, 3]) + body[:2] + bytes([self.granted]) + self.then
             case 12:
                 return bytes([0xD0, 0])
             case _:
@@ -411,6 +415,28 @@ def test_a_silent_loss_is_noticed_within_one_and_a_half_keepalives() -> None:
             await until(lambda: not club.connected)
             assert time.monotonic() - began < keepalive_s * 1.5
             assert club.news[-1] == (False, f"the broker at {HOST}:{port} has gone silent")
+
+    asyncio.run(run())
+
+
+def test_a_broker_that_lets_nobody_listen_is_told_of() -> None:
+    async def run() -> None:
+        async with server(Polite(granted=0x80)) as (port, _), table(Settings(port)) as club:
+            await until(lambda: club.news)
+            assert club.news == [(True, f"the broker lets nobody listen to {REQUEST}")]
+
+    asyncio.run(run())
+
+
+def test_a_flood_of_requests_reaches_the_table_or_the_counter() -> None:
+    asked = len(REQUEST).to_bytes(2, "big") + REQUEST.encode() + b"{}"
+    polite = Polite(then=(bytes([0x30, len(asked)]) + asked) * 5000)
+
+    async def run() -> None:
+        async with server(polite) as (port, _), table(Settings(port)) as club:
+            await until(lambda: len(club.requests) + club.link.counters()["requests_dropped"] == 5000)
+            assert club.connected
+            assert set(club.requests) == {(b"{}", False)}
 
     asyncio.run(run())
 
