@@ -38,6 +38,7 @@ _HOST_HEADER = struct.Struct("<BHH")
 _ENTRY = struct.Struct("<IBB")
 _COUNTERS = struct.Struct("<IHH")
 _HELLO = struct.Struct("<BBBBIBBIHH")
+_ANY_HELLO = struct.Struct("<BBBBI")
 _ECHO = struct.Struct("<H")
 
 _SORT_EDGE = 0x00
@@ -177,7 +178,6 @@ class Hello:
     boot: int
     seq: int
     tick: int
-    protocol: int
     firmware: tuple[int, int, int]
     boot_id: int
     reset_cause: int
@@ -187,6 +187,7 @@ class Hello:
     ring: int
     counters: BoardCounters
     levels: ChannelLevels
+    protocol: int = PROTOCOL_VERSION
 
     def to_bytes(self) -> bytes:
         """Return the payload."""
@@ -231,6 +232,23 @@ class Hello:
         if boot != boot_id & 0xFFFF or not tick_hz:
             raise MessageError(Rejection.VALUE)
         return hello
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignHello:
+    """A HELLO of another protocol version: what every version says in the same place, and no more."""
+
+    boot: int
+    protocol: int
+    firmware: tuple[int, int, int]
+    boot_id: int
+
+    @classmethod
+    def from_bytes(cls, payload: bytes) -> Self:
+        """Read the beginning of a HELLO payload of any version."""
+        _, boot, _, _ = _unpack(_BOARD_HEADER, payload)
+        protocol, major, minor, patch, boot_id = _unpack(_ANY_HELLO, payload[_BOARD_HEADER.size :])
+        return cls(boot, protocol, (major, minor, patch), boot_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,7 +412,7 @@ _BY_KIND: dict[int, type[Message]] = {
 }
 
 
-def decode(payload: bytes) -> Message | UnknownKind | Rejection:
+def decode(payload: bytes) -> Message | ForeignHello | UnknownKind | Rejection:
     """Return the message in a payload that passed its check sum, or why there is none. Never raises."""
     if not payload:
         return Rejection.SHORT
@@ -402,6 +420,8 @@ def decode(payload: bytes) -> Message | UnknownKind | Rejection:
     if kind is None:
         return UnknownKind(payload[0])
     try:
+        if kind is Hello and (foreign := ForeignHello.from_bytes(payload)).protocol != PROTOCOL_VERSION:
+            return foreign
         return kind.from_bytes(payload)
     except MessageError as error:
         return error.rejection

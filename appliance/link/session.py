@@ -36,6 +36,7 @@ from appliance.link.messages import (
     EdgeEntry,
     Edges,
     Entry,
+    ForeignHello,
     Heartbeat,
     Hello,
     HelloRequest,
@@ -85,7 +86,7 @@ class HostSession:
         self._ledger = Ledger(resume[1] if resume else 0)
         self._deframer = framing.Deframer()
         self._clock: ClockMap | None = None
-        self._hello: Hello | None = None
+        self._hello: Hello | ForeignHello | None = None
         self._waiting: _WaitingLevels | None = None
         self._count = LinkCounters()
 
@@ -112,8 +113,8 @@ class HostSession:
         return self._state
 
     @property
-    def hello(self) -> Hello | None:
-        """The newest HELLO, also one of a protocol version that this program does not speak."""
+    def hello(self) -> Hello | ForeignHello | None:
+        """The newest HELLO, be it one of a protocol version that this program does not speak."""
         return self._hello
 
     @property
@@ -228,11 +229,13 @@ class HostSession:
 
     # ---------------------------------------------------------------- messages of the board
 
-    def _message(self, message: Message | UnknownKind, now_ns: int) -> list[SourceInput]:
+    def _message(self, message: Message | ForeignHello | UnknownKind, now_ns: int) -> list[SourceInput]:
         self._heard_anything = True
         match message:
             case Hello():
                 return self._take_hello(message, now_ns)
+            case ForeignHello():
+                return self._refuse(message, now_ns)
             case Edges() | Heartbeat() if not self._is_known(message):
                 # A board that is up under another boot has been reset: its hello was lost.
                 self._bump("strangers")
@@ -254,13 +257,6 @@ class HostSession:
 
     def _take_hello(self, hello: Hello, now_ns: int) -> list[SourceInput]:
         self._hello = hello
-        if hello.protocol != PROTOCOL_VERSION:
-            self._refusal = (
-                f"the board speaks protocol {hello.protocol}, this program protocol {PROTOCOL_VERSION}: "
-                f"flash the firmware that belongs to this program"
-            )
-            self._greet(now_ns)
-            return self._lost(self._refusal, now_ns)
         inputs: list[SourceInput] = []
         is_back = self._state is not LinkState.UP
         if hello.boot_id != self._boot_id:
@@ -287,6 +283,15 @@ class HostSession:
             self._bump("gaps")
             inputs.append(EdgesLost(self._source, self._ledger.skip_to(oldest), now_ns))
         return inputs + self._stand(hello, tick, hello.levels, hello.counters)
+
+    def _refuse(self, hello: ForeignHello, now_ns: int) -> list[SourceInput]:
+        self._hello = hello
+        self._refusal = (
+            f"the board speaks protocol {hello.protocol}, this program protocol {PROTOCOL_VERSION}: "
+            f"flash the firmware that belongs to this program"
+        )
+        self._greet(now_ns)
+        return self._lost(self._refusal, now_ns)
 
     def _meet(self, hello: Hello, start: int, now_ns: int) -> list[SourceInput]:
         """Begin with a boot not met before; what is known to have died with the last one is lost."""

@@ -18,7 +18,7 @@ import serial
 
 from appliance.events import SourceInput
 from appliance.link.counters import LinkCounters
-from appliance.link.messages import Hello
+from appliance.link.messages import ForeignHello, Hello
 from appliance.link.session import HostSession, LinkState
 
 RETRY_FIRST_S = 0.25
@@ -89,7 +89,7 @@ class SerialSource:
         return self._session.counters
 
     @property
-    def hello(self) -> Hello | None:
+    def hello(self) -> Hello | ForeignHello | None:
         """What the board last said about itself."""
         return self._session.hello
 

@@ -431,7 +431,6 @@ def hello(seq: int = 0, oldest: int = 0, boot_id: int = BOOT_ID, tick: int = 100
         boot=boot_id & 0xFFFF,
         seq=seq,
         tick=tick,
-        protocol=1,
         firmware=(1, 0, 0),
         boot_id=boot_id,
         reset_cause=1,
@@ -526,6 +525,33 @@ def test_frames_of_another_boot_are_ignored_and_the_board_is_asked_who_it_is():
     assert far.say(edges(0, boot=TAG + 1), heartbeat(9, boot=TAG + 1)) == []
     assert far.answers() == [HelloRequest()]
     assert far.session.counters.strangers == 2
+
+
+def test_a_heartbeat_that_has_fallen_behind_is_not_believed_and_the_board_is_asked_who_it_is():
+    far = Far()
+    far.say(edges(0, 5))
+    assert far.say(heartbeat(2)) == []
+    assert far.answers() == [HelloRequest()]
+    assert far.session.counters.strangers == 1
+
+
+def test_half_a_frame_from_before_a_cable_pull_does_not_swallow_the_hello():
+    far = Far()
+    far.hear(encode(edges(0, 5).to_bytes())[:20])
+    far.session.disconnected("pulled", far.now_ns)
+    far.session.connected(far.now_ns)
+    assert [type(value) for value in far.say(hello())] == [SourceBack, Levels]
+    # And the other way: the board's half frame ends with the host's first byte.
+    assert far.session.poll(far.now_ns)[0] == 0
+
+
+def test_no_time_runs_back_from_one_boot_to_the_next():
+    far = Far()
+    (before,) = far.say(heartbeat(0))
+    inputs = far.say(hello(boot_id=BOOT_ID + 1, seq=1, tick=60_000_000))
+    inputs += far.say(edges(0, boot=TAG + 1, tick=60_000_000 - 30_000_000))
+    (edge,) = (value for value in inputs if isinstance(value, Edge))
+    assert edge.at_ns >= before.at_ns
 
 
 def test_frames_before_the_hello_are_ignored():

@@ -9,6 +9,7 @@ from appliance.link.messages import (
     BoardCounters,
     ChannelLevels,
     Edges,
+    ForeignHello,
     Heartbeat,
     Hello,
     HelloRequest,
@@ -43,13 +44,24 @@ def read_vectors() -> list[Vector]:
     return [Vector(bytes.fromhex(frame), text) for frame, text in pairs]
 
 
-def describe(message: Message | UnknownKind | Rejection) -> str:
+def describe(message: Message | ForeignHello | UnknownKind | Rejection) -> str:
     """The text of what a frame was decoded to, as the file writes it."""
     match message:
         case Rejection():
             return f"bad {message.name.lower()}"
         case UnknownKind(kind):
             return f"unknown kind={kind}"
+        case ForeignHello():
+            major, minor, patch = message.firmware
+            return _line(
+                "foreign_hello",
+                boot=message.boot,
+                protocol=message.protocol,
+                fw_major=major,
+                fw_minor=minor,
+                fw_patch=patch,
+                boot_id=message.boot_id,
+            )
         case Hello():
             major, minor, patch = message.firmware
             return _line(

@@ -410,7 +410,6 @@ def hello() -> Hello:
         boot=BOOT_ID & 0xFFFF,
         seq=0,
         tick=1000,
-        protocol=1,
         firmware=(1, 0, 0),
         boot_id=BOOT_ID,
         reset_cause=1,
