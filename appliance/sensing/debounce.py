@@ -150,11 +150,9 @@ class Debouncer:
             self.counters.uncounted += 1
         self._known = False
         self._active = False
-        self._last = None
-        self._pulse_started_ns = None
 
     def edge(self, active: bool, at_ns: int) -> list[Signal]:
-        """One change of the line. An edge that changes nothing, or goes back in time, is taken at its true place."""
+        """One change of the line. One that changes nothing is ignored; one that goes back in time counts as at once."""
         at_ns = max(at_ns, self._changed_ns)
         before: list[Signal] = []
         if not self._known:

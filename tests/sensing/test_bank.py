@@ -164,6 +164,13 @@ def test_a_reboot_voids_the_pulses_of_its_source_alone(boot_id):
     ]
 
 
+def test_a_source_without_boots_begins_anew_each_time_it_is_back():
+    bank = SensorBank(ALL)
+    feed(bank, SourceBack("board", None, 0), Levels("board", RESTING, 0))
+    feed(bank, Edge("board", 0, 1, 1_000 * MS), SourceBack("board", None, 1_005 * MS))
+    assert feed(bank, Levels("board", RESTING, 1_006 * MS)) == []
+
+
 def test_lost_edges_void_the_pulses_of_their_source_alone():
     bank = begun()
     feed(bank, Edge("board", 0, 1, 1_000 * MS), Edge("other", 0, 1, 1_000 * MS), EdgesLost("board", 9, 1_005 * MS))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from appliance.sensing.debounce import (
@@ -70,14 +70,14 @@ def edges_of(stretches: list[Stretch]) -> list[tuple[bool, int]]:
     return [edge for each in stretches for edge in ((True, each.from_ns), (False, each.to_ns))]
 
 
-def begun(settings: DebounceSettings) -> Debouncer:
-    debouncer = Debouncer(settings)
+def begun(times: DebounceSettings) -> Debouncer:
+    debouncer = Debouncer(times)
     assert debouncer.begin(False, 0) == []
     return debouncer
 
 
-def run(settings: DebounceSettings, stretches: list[Stretch]) -> tuple[list[Signal], Debouncer]:
-    debouncer = begun(settings)
+def run(times: DebounceSettings, stretches: list[Stretch]) -> tuple[list[Signal], Debouncer]:
+    debouncer = begun(times)
     signals = [signal for active, at_ns in edges_of(stretches) for signal in debouncer.edge(active, at_ns)]
     signals += debouncer.advance(stretches[-1].to_ns + 10 * SECOND)
     return signals, debouncer
@@ -88,51 +88,52 @@ def final(signals: list[Signal]) -> list[Passage]:
     return list({s.started_ns: s for s in signals if isinstance(s, Passage)}.values())
 
 
-def by_definition(settings: DebounceSettings, stretches: list[Stretch]) -> list[tuple[int, int]]:
+def by_definition(times: DebounceSettings, stretches: list[Stretch]) -> list[tuple[int, int]]:
     """Passages straight from the policy's wording, for lines on which nothing is long enough to be a fault."""
     passages: list[tuple[int, int]] = []
     for each in stretches:
         gap = each.from_ns - passages[-1][1] if passages else None
-        rejoins = gap is not None and gap < settings.min_clear_ns
-        if not rejoins and each.ns < settings.min_dwell_ns:
+        rejoins = gap is not None and gap < times.min_clear_ns
+        if not rejoins and each.ns < times.min_dwell_ns:
             continue
-        if rejoins or (gap is not None and gap < settings.merge_gap_ns):
+        if rejoins or (gap is not None and gap < times.merge_gap_ns):
             passages[-1] = (passages[-1][0], each.to_ns)
         else:
             passages.append((each.from_ns, each.to_ns))
     return passages
 
 
-@given(SETTINGS, lines(SHORT_US))
-def test_passages_are_what_the_policy_says(settings, stretches):
-    expected = by_definition(settings, stretches)
-    signals, debouncer = run(settings, stretches)
-    if all(end - start < settings.blocked_after_ns for start, end in expected):
+@settings(max_examples=500)
+@given(SETTINGS, st.lists(st.tuples(SHORT_US, SHORT_US), min_size=5, max_size=40).map(stretches_of))
+def test_passages_are_what_the_policy_says(times, stretches):
+    expected = by_definition(times, stretches)
+    signals, debouncer = run(times, stretches)
+    if all(end - start < times.blocked_after_ns for start, end in expected):
         assert [(p.started_ns, p.ended_ns) for p in final(signals)] == expected
         assert debouncer.counters.passages == len(expected)
 
 
 @given(SETTINGS, lines())
-def test_no_passage_without_a_break_and_a_clear(settings, stretches):
-    signals, _ = run(settings, stretches)
-    long_enough = [each for each in stretches if each.ns >= settings.min_dwell_ns]
+def test_no_passage_without_a_break_and_a_clear(times, stretches):
+    signals, _ = run(times, stretches)
+    long_enough = [each for each in stretches if each.ns >= times.min_dwell_ns]
     passages = final(signals)
     assert len(passages) <= len(long_enough)
     for passage in passages:
         assert any(passage.started_ns == each.from_ns and each.to_ns <= passage.ended_ns for each in long_enough)
         assert any(passage.ended_ns == each.to_ns for each in stretches)
-        assert settings.min_dwell_ns <= passage.dwell_ns < settings.blocked_after_ns
+        assert times.min_dwell_ns <= passage.dwell_ns < times.blocked_after_ns
 
 
 @given(SETTINGS, lines())
-def test_every_believable_break_is_in_one_passage_or_counted_as_not(settings, stretches):
-    signals, debouncer = run(settings, stretches)
+def test_every_believable_break_is_in_one_passage_or_counted_as_not(times, stretches):
+    signals, debouncer = run(times, stretches)
     passages = final(signals)
     faults = [s.since_ns for s in signals if isinstance(s, Blocked)]
     returns = [s.at_ns for s in signals if isinstance(s, InService)]
     outages = list(zip(faults, returns, strict=True))
     for each in stretches:
-        if each.ns < settings.min_dwell_ns:
+        if each.ns < times.min_dwell_ns:
             continue
         holding = [p for p in passages if p.started_ns <= each.from_ns and each.to_ns <= p.ended_ns]
         out = any(since <= each.from_ns < until for since, until in outages)
@@ -142,18 +143,18 @@ def test_every_believable_break_is_in_one_passage_or_counted_as_not(settings, st
 
 
 @given(SETTINGS, lines())
-def test_order_is_that_of_the_line(settings, stretches):
-    signals, _ = run(settings, stretches)
+def test_order_is_that_of_the_line(times, stretches):
+    signals, _ = run(times, stretches)
     passages = final(signals)
     for before, after in pairwise(passages):
-        assert after.started_ns - before.ended_ns >= max(settings.min_clear_ns, settings.merge_gap_ns)
+        assert after.started_ns - before.ended_ns >= max(times.min_clear_ns, times.merge_gap_ns)
     ends = [s.ended_ns for s in signals if isinstance(s, Passage)]
     assert ends == sorted(ends)
 
 
 @given(SETTINGS, lines())
-def test_a_blocked_beam_passes_nothing(settings, stretches):
-    signals, _ = run(settings, stretches)
+def test_a_blocked_beam_passes_nothing(times, stretches):
+    signals, _ = run(times, stretches)
     out_since_ns = None
     for signal in signals:
         match signal:
@@ -170,17 +171,17 @@ def test_a_blocked_beam_passes_nothing(settings, stretches):
 
 
 @given(SETTINGS, lines())
-def test_every_stretch_that_long_is_a_fault(settings, stretches):
-    signals, _ = run(settings, stretches)
+def test_every_stretch_that_long_is_a_fault(times, stretches):
+    signals, _ = run(times, stretches)
     faults = sum(isinstance(s, Blocked) for s in signals)
-    if any(each.ns >= settings.blocked_after_ns for each in stretches):
+    if any(each.ns >= times.blocked_after_ns for each in stretches):
         assert faults >= 1
 
 
 @given(SETTINGS, lines(), st.booleans())
-def test_the_last_level_is_the_true_level(settings, stretches, ends_broken):
+def test_the_last_level_is_the_true_level(times, stretches, ends_broken):
     edges = edges_of(stretches)[: -1 if ends_broken else None]
-    debouncer = begun(settings)
+    debouncer = begun(times)
     for active, at_ns in edges:
         debouncer.edge(active, at_ns)
         assert debouncer.active is active
@@ -190,9 +191,9 @@ def test_the_last_level_is_the_true_level(settings, stretches, ends_broken):
 
 
 @given(SETTINGS, lines(), st.data())
-def test_time_may_pass_in_any_portions(settings, stretches, data):
-    expected, whole = run(settings, stretches)
-    debouncer = begun(settings)
+def test_time_may_pass_in_any_portions(times, stretches, data):
+    expected, whole = run(times, stretches)
+    debouncer = begun(times)
     signals: list[Signal] = []
     now = 0
     for active, at_ns in [*edges_of(stretches), (False, stretches[-1].to_ns + 10 * SECOND)]:
@@ -205,10 +206,10 @@ def test_time_may_pass_in_any_portions(settings, stretches, data):
 
 
 @given(SETTINGS, lines(), st.data())
-def test_whatever_was_lost_the_next_level_puts_it_right(settings, stretches, data):
+def test_whatever_was_lost_the_next_level_puts_it_right(times, stretches, data):
     edges = edges_of(stretches)
     kept = [edge for edge in edges if data.draw(st.booleans())]
-    debouncer = begun(settings)
+    debouncer = begun(times)
     signals = [signal for active, at_ns in kept for signal in debouncer.edge(active, at_ns)]
     true_level, last_ns = edges[-1]
     signals += debouncer.edge(true_level, last_ns + MS)
@@ -217,10 +218,10 @@ def test_whatever_was_lost_the_next_level_puts_it_right(settings, stretches, dat
 
 
 @given(SETTINGS, lines(), st.integers(0, 79), st.booleans())
-def test_what_a_reboot_cuts_through_is_void(settings, stretches, cut, dark):
+def test_what_a_reboot_cuts_through_is_void(times, stretches, cut, dark):
     edges = edges_of(stretches)
     before, after = edges[:cut], edges[cut:]
-    debouncer = begun(settings)
+    debouncer = begun(times)
     for active, at_ns in before:
         debouncer.edge(active, at_ns)
     cut_ns = before[-1][1] if before else 0
@@ -233,13 +234,13 @@ def test_what_a_reboot_cuts_through_is_void(settings, stretches, cut, dark):
                 assert signal.started_ns > cut_ns
 
 
-@pytest.mark.parametrize("settings", [CARROM_POCKET, CARPETBALL_PIT], ids=["pocket", "pit"])
+@pytest.mark.parametrize("times", [CARROM_POCKET, CARPETBALL_PIT], ids=["pocket", "pit"])
 @pytest.mark.parametrize("seed", range(5))
-def test_five_hundred_passages_alternate_strictly(settings, seed):
+def test_five_hundred_passages_alternate_strictly(times, seed):
     draw = random.Random(seed)
     widths_and_gaps = [(draw.randint(71_000, 900_000), draw.randint(1_500, 500_000)) for _ in range(500)]
     stretches = stretches_of(widths_and_gaps)
-    signals, debouncer = run(settings, stretches)
+    signals, debouncer = run(times, stretches)
     assert [(s.started_ns, s.ended_ns) for s in signals] == [(each.from_ns, each.to_ns) for each in stretches]
     assert debouncer.counters.passages == 500
 
@@ -264,3 +265,11 @@ def test_a_pulse_that_goes_on_is_told_from_its_beginning():
     assert debouncer.breaking_since_ns == 1 * SECOND
     debouncer.advance(6 * SECOND)
     assert debouncer.breaking_since_ns is None, "a fault keeps no stroke open"
+
+
+def test_an_edge_stamped_before_the_last_one_counts_as_at_once():
+    debouncer = begun(CARROM_POCKET)
+    debouncer.edge(True, 100 * MS)
+    debouncer.edge(False, 90 * MS)
+    debouncer.edge(True, 95 * MS)
+    assert debouncer.edge(False, 110 * MS) == [Passage(100 * MS, 110 * MS)]

@@ -57,6 +57,12 @@ def test_an_item_waits_until_the_other_source_has_spoken_of_later():
     assert host.items == [edge("b", 1), edge("b", 9), edge("a", 10)]
 
 
+def test_what_happened_at_the_same_moment_needs_no_waiting():
+    window = OrderingWindow()
+    window.push(edge("b", 10), 10 * MS)
+    assert window.push(edge("a", 10), 11 * MS) == [edge("a", 10)]
+
+
 def test_a_heartbeat_is_word_enough():
     window = OrderingWindow()
     window.push(edge("b", 1), 1 * MS)
