@@ -136,18 +136,17 @@ class PtyMcu:
     """Runs a simulated board behind a pseudo-terminal, in the running event loop.
 
     `path` is a symbolic link that stays the same when the pty behind it changes, as the names under
-    /dev/serial/by-id do. `now_us` is the board's time; `speed` says how many of its seconds pass in one of
-    the event loop's, for the timers alone. Bytes that find the pty full are lost and counted, as on a line
-    without flow control.
+    /dev/serial/by-id do. `now_us` is the board's time; where it is not the event loop's own, whoever moves it
+    calls `flush` after each step. Bytes that find the pty full are lost and counted, as on a line without
+    flow control.
     """
 
-    def __init__(self, mcu: Mcu, path: Path, now_us: Callable[[], int], *, speed: float = 1.0) -> None:
+    def __init__(self, mcu: Mcu, path: Path, now_us: Callable[[], int]) -> None:
         """Prepare; nothing exists before `start`."""
         self.mcu = mcu
         self.path = path
         self.bytes_lost = 0
         self._now_us = now_us
-        self._speed = speed
         self._master: int | None = None
         self._slave: int | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -222,7 +221,7 @@ class PtyMcu:
             self.bytes_lost += len(data) - written
         if self._timer is not None:
             self._timer.cancel()
-        delay_s = max(0, self.mcu.next_deadline_us() - now_us) / _MILLION / self._speed
+        delay_s = max(0, self.mcu.next_deadline_us() - now_us) / _MILLION
         self._timer = asyncio.get_running_loop().call_later(delay_s, self.flush)
 
     def _readable(self) -> None:

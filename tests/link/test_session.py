@@ -549,7 +549,7 @@ def test_no_time_runs_back_from_one_boot_to_the_next():
     far = Far()
     (before,) = far.say(heartbeat(0))
     inputs = far.say(hello(boot_id=BOOT_ID + 1, seq=1, tick=60_000_000))
-    inputs += far.say(edges(0, boot=TAG + 1, tick=60_000_000 - 30_000_000))
+    inputs += far.say(Edges(TAG + 1, 0, 60_000_500, (EdgeEntry(30_000_000, 0, 1),)))
     (edge,) = (value for value in inputs if isinstance(value, Edge))
     assert edge.at_ns >= before.at_ns
 
