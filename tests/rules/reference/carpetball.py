@@ -36,17 +36,27 @@ def begin(setup: dict[str, Any]) -> dict[str, Any]:
     }
     position = setup.get("position")
     if position is not None:
-        table["phase"] = position.get("phase", "line_up")
-        for end, given in position.get("ends", {}).items():
-            table["balls"][end] = given["in_play"]
-        if "turn" in position:
-            table["turn"] = position["turn"]["end"]
-            table["final"] = position["turn"].get("final_throw", False)
-        table["first"] = position.get("first_thrower", table["turn"])
-        table["cue"] = table["turn"]
-        if table["phase"] == "standoff":
-            table["standoff"] = 1
+        put(table, position)
     return table
+
+
+def put(table: dict[str, Any], position: dict[str, Any]) -> None:
+    """Start in the middle: what the position leaves out is as at the start of a round or a standoff."""
+    options = table["options"]
+    table["phase"] = position.get("phase", "round" if "ends" in position else "line_up")
+    if table["phase"] == "standoff":
+        table["standoff"] = 1
+    if table["phase"] != "line_up":
+        full = options["cb.standoff_balls"] if table["phase"] == "standoff" else options["cb.max_balls"]
+        for end in ("north", "south"):
+            table["balls"][end] = position.get("ends", {}).get(end, {}).get("in_play", full)
+    if "turn" in position:
+        table["turn"] = position["turn"]["end"]
+        table["final"] = position["turn"].get("final_throw", False)
+    elif "first_thrower" in position:
+        table["turn"] = position["first_thrower"]
+    table["first"] = position.get("first_thrower", table["turn"])
+    table["cue"] = table["turn"]
 
 
 def show(table: dict[str, Any]) -> dict[str, Any]:

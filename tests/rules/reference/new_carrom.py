@@ -142,6 +142,7 @@ def win(table: dict[str, Any], winner: str) -> None:
     sides.end_board(table, winner, 1)
     length = table["options"]["nc.match"]
     boards = 1 if length == "one_board" else int(length.removeprefix("best_of_"))
-    if table["score"][winner] > boards / 2:
-        table["phase"] = "match_over"
-        table["match_winner"] = winner
+    for side in (winner, sides.other(winner)):
+        if table["match_winner"] is None and table["score"][side] > boards / 2:
+            table["phase"] = "match_over"
+            table["match_winner"] = side

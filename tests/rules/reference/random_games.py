@@ -30,7 +30,7 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
         "x.striker_jump": ["foul", "none"],
         "cc.target": [29, 1, 15, 25, 40],
         "cc.max_boards": ["none", 1, 2, 3],
-        "cc.queen_limit": ["none", 1, 6, 12, 22],
+        "cc.queen_limit": ["none", 1, 5, 12, 21],
         "cc.continue_on_own": ["yes", "no"],
         "cc.own_with_foul": ["stays", "returns"],
         "cc.penalty_count": ["per_stroke", "per_kind", "per_object"],
@@ -47,7 +47,7 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
         "nc.queen_with_first": ["icf", "return", "covered"],
         "nc.striker_with_own": ["k_plus_one", "two"],
         "nc.last_before_queen": ["two", "last_plus_two", "lose_board"],
-        "nc.match": ["one_board", "best_of_1", "best_of_3", "best_of_5", "best_of_7"],
+        "nc.match": ["one_board", "best_of_3", "best_of_5", "best_of_7"],
     },
     "carpetball": {
         "cb.max_balls": [5, 3, 4, 6, 7],
@@ -107,15 +107,15 @@ def next_observation(game: str, table: Document, dice: random.Random) -> Documen
         return carpetball_observation(table, dice)
     if dice.random() < 0.02:
         return {"type": "no_stroke"}
-    if dice.random() < (0.5 if table["break_open"] else 0.01):
+    if dice.random() < (0.4 if table["break_open"] else 0.03):
         return {"type": "break_not_made"}
     if dice.random() < (0.7 if table["phase"] == "board_over" else 0.01):
         return {"type": "next_board"}
     if game == "money_carrom":
-        if dice.random() < 0.05:
+        if dice.random() < (0.2 if table["break_open"] else 0.06):
             return money_recount(table, dice)
         return money_stroke(table, dice)
-    if dice.random() < 0.06:
+    if dice.random() < (0.2 if table["break_open"] else 0.06):
         return sides_recount(table, dice)
     return sides_stroke(table, dice)
 
@@ -146,7 +146,7 @@ def money_recount(table: Document, dice: random.Random) -> Document:
     if dice.random() < 0.5:
         things = dice.sample(["white", "black", "queen"], dice.randint(1, 3))
         observation["on_board"] = {
-            thing: dice.choice([0, 0, 1, 2] if thing == "queen" else [0, 0, 1, 2, 9, 10]) for thing in things
+            thing: dice.choice([0, 1, 1, 1, 2] if thing == "queen" else [0, 0, 1, 2, 9, 10]) for thing in things
         }
     if dice.random() < 0.4:
         observation["turn"] = {"player": dice.randint(1, len(table["score"]) + (dice.random() < 0.1))}
@@ -155,6 +155,8 @@ def money_recount(table: Document, dice: random.Random) -> Document:
             {"player": number, "score": dice.randint(0, 16), "missed_turns": dice.choice([0, 0, 1])}
             for number in table["score"]
         ]
+        if dice.random() < 0.1:
+            observation["players"].append({"player": len(table["score"]) + 1, "score": 1})
     return observation
 
 
@@ -230,13 +232,11 @@ def sides_recount(table: Document, dice: random.Random) -> Document:
         for side in dice.choice([["A"], ["B"], ["A", "B"]]):
             given: Document = {}
             if dice.random() < 0.8:
-                given["pocketed"] = dice.choice(
-                    [0, 0, 1, 3, 7, 8, 8, 9, 10] if dice.random() < 0.2 else [0, 1, 8]
-                )
+                given["pocketed"] = dice.choice([0, 0, 1, 3, 7, 8, 8, 9, 10] if dice.random() < 0.2 else [0, 1, 8])
             if dice.random() < 0.6:
                 given["due"] = 0 if given.get("pocketed") and dice.random() < 0.9 else dice.choice([0, 1, 2])
             if dice.random() < 0.1:
-                given["score"] = table["score"][side]
+                given["score"] = dice.choice([table["score"][side], 0, 1, 2, 12, 28, 40])
             if dice.random() < 0.1:
                 given["queen_right"] = dice.choice([True, False])
             observation["sides"][side] = given
@@ -282,20 +282,29 @@ def carpetball_position(options: Document, dice: random.Random) -> Document:
     most = options.get("cb.max_balls", 5)
     phase = dice.choice(["round", "round", "standoff"])
     ends = {end: {"in_play": dice.choice([1, 1, 2, most])} for end in ("north", "south")}
-    turn = {"end": dice.choice(["north", "south"]), "final_throw": False}
-    if dice.random() < 0.2:
-        turn["final_throw"] = True
-        ends[turn["end"]]["in_play"] = 0
+    turn: Document = {"end": dice.choice(["north", "south"])}
     position: Document = {"phase": phase, "ends": ends, "turn": turn}
     if dice.random() < 0.6:
         position["first_thrower"] = dice.choice(["north", "south"])
+    if dice.random() < 0.2:
+        turn["final_throw"] = True
+        ends[turn["end"]]["in_play"] = 0
+        return position
+    if dice.random() < 0.7:
+        turn["final_throw"] = False
+    if dice.random() < 0.1:
+        del ends[dice.choice(["north", "south"])]
+    if dice.random() < 0.1:
+        del position["turn"]
+    if dice.random() < 0.1 and phase == "round" and ends:
+        del position["phase"]
     return position
 
 
 def carpetball_observation(table: Document, dice: random.Random) -> Document:
     usual = {"line_up": "line_up", "round": "throw", "standoff": "throw", "round_over": "next_round"}
     kind = usual[table["phase"]]
-    if dice.random() < 0.15 and kind == "throw":
+    if dice.random() < 0.2 and kind == "throw":
         kind = dice.choice(["withdraw", "withdraw", "recount"])
     if dice.random() < 0.03:
         kind = dice.choice(["line_up", "throw", "withdraw", "next_round", "recount"])

@@ -126,8 +126,6 @@ def one_stroke(game: str, start: tuple[int, int, str, bool], pocketed: str) -> t
 
 
 @pytest.mark.parametrize(("start", "pocketed", "new", "club"), ROWS)
-def test_cell(
-    start: tuple[int, int, str, bool], pocketed: str, new: tuple[Any, ...], club: tuple[Any, ...]
-) -> None:
+def test_cell(start: tuple[int, int, str, bool], pocketed: str, new: tuple[Any, ...], club: tuple[Any, ...]) -> None:
     assert one_stroke("new_carrom", start, pocketed) == new
     assert one_stroke("club_carrom", start, pocketed) == club

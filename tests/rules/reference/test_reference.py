@@ -10,17 +10,13 @@ from tests.rules import reference
 from tests.rules.reference.random_games import random_game
 
 FOLDER = Path(__file__).parents[2] / "scenarios"
-SCENARIOS = [
-    json.loads(line) for path in sorted(FOLDER.glob("*.jsonl")) for line in path.read_text().splitlines()
-]
+SCENARIOS = [json.loads(line) for path in sorted(FOLDER.glob("*.jsonl")) for line in path.read_text().splitlines()]
 
 
 def stands_in(listed: Any, told: Any) -> bool:
     """Whether everything listed stands in what was told with the same value."""
     if isinstance(listed, dict):
-        return isinstance(told, dict) and all(
-            key in told and stands_in(listed[key], told[key]) for key in listed
-        )
+        return isinstance(told, dict) and all(key in told and stands_in(listed[key], told[key]) for key in listed)
     if isinstance(listed, list):
         return (
             isinstance(told, list)
@@ -37,9 +33,7 @@ def test_all_scenarios_are_here() -> None:
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=[scenario["id"] for scenario in SCENARIOS])
 def test_scenario(scenario: dict[str, Any]) -> None:
     steps = scenario["steps"]
-    answers = reference.play(
-        scenario["start"]["game"], scenario["setup"], [step["observation"] for step in steps]
-    )
+    answers = reference.play(scenario["start"]["game"], scenario["setup"], [step["observation"] for step in steps])
     expected = [scenario["start"], *(step["state"] for step in steps)]
     for listed, told in zip(expected, answers, strict=True):
         assert "refused" not in told
