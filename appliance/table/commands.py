@@ -21,6 +21,7 @@ from appliance.table.model import (
     Corrected,
     Fallen,
     FallenRevised,
+    Fold,
     JumpedAdded,
     Paused,
     Question,
@@ -34,7 +35,7 @@ from appliance.table.model import (
     Told,
     Undone,
 )
-from appliance.table.resolve import CARPETBALL, open_candidates
+from appliance.table.resolve import CARPETBALL, settle, unknown_in
 
 TAKES_ITS_PLACE = frozenset({"break_not_made", "no_stroke"})
 CLOSES_THE_BOARD = frozenset({"next_board", "next_round", "line_up"})
@@ -180,9 +181,10 @@ def _object(draft: Draft, request: Request) -> None:
     state = draft.state
     _check_object(draft, name)
     assert isinstance(name, str)
+    unknown = {need.passage_id: need for need in unknown_in(state.fold.rules, state.stroke)} if state.stroke else {}
     for fallen in reversed(state.stroke.fallen if state.stroke else ()):
-        if _wanted(fallen, request) and fallen.told is None and len(open_candidates(state.fold.rules, fallen)) > 1:
-            _check_candidate(draft, fallen, name)
+        if _wanted(fallen, request) and fallen.passage_id in unknown:
+            _check_candidate(fallen, name, unknown[fallen.passage_id].candidates)
             draft.emit(FallenRevised(replace(fallen, told=name)))
             return
     if not (state.stroke and "passage_id" not in request.fields) and _object_of_closed(draft, request, name):
@@ -201,8 +203,8 @@ def _object_of_closed(draft: Draft, request: Request, name: str) -> bool:
             if not _wanted(fallen, request):
                 continue
             question = next((q for q in fold.questions if q.passage_id == fallen.passage_id), None)
-            if question is not None:
-                _check_candidate(draft, fallen, name)
+            if question is not None and closed is not None:
+                _check_candidate(fallen, name, _left_for(fold, closed, fallen))
                 draft.step(Answered(question.id, name), strict=True)
                 return True
             if _was_assumed(draft, number, fallen):
@@ -237,11 +239,15 @@ def _check_sensors(fallen: Fallen, name: str) -> None:
         raise Refuse("impossible_count", f"{name} cannot pass there; {' or '.join(fallen.candidates)} can")
 
 
-def _check_candidate(draft: Draft, fallen: Fallen, name: str) -> None:
+def _left_for(fold: Fold, stroke: StrokeClosed, fallen: Fallen) -> tuple[str, ...]:
+    """What an object of a waiting stroke can have been, beside what is known of the others."""
+    needs = settle(fold, stroke).needs
+    return next((need.candidates for need in needs if need.passage_id == fallen.passage_id), fallen.candidates)
+
+
+def _check_candidate(fallen: Fallen, name: str, left: tuple[str, ...]) -> None:
     _check_sensors(fallen, name)
-    left = open_candidates(draft.fold.rules, fallen)
-    colours = {"white", "black"} & set(left)
-    if name not in left and not (name in ("own", "other") and colours):
+    if name not in left and not (name in ("own", "other") and {"white", "black"} & set(left)):
         raise Refuse("impossible_count", f"no {name} is left that could have fallen")
 
 
@@ -264,9 +270,9 @@ def _value(draft: Draft, question: Question, value: object) -> str | int:
         value = "cue" if value else "ball"
     _check_object(draft, value)
     assert isinstance(value, str)
-    stroke = draft.fold.closed_stroke(question.stroke)
-    fallen = next(f for f in (stroke.fallen if stroke else ()) if f.passage_id == question.passage_id)
-    _check_candidate(draft, fallen, value)
+    stroke = next(stroke for stroke in draft.fold.waiting if stroke.number == question.stroke)
+    fallen = next(fallen for fallen in stroke.fallen if fallen.passage_id == question.passage_id)
+    _check_candidate(fallen, value, _left_for(draft.fold, stroke, fallen))
     return value
 
 

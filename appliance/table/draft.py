@@ -14,6 +14,7 @@ from appliance.table.inputs import Refused
 from appliance.table.model import (
     Action,
     Amended,
+    Answered,
     Corrected,
     Fallen,
     Fold,
@@ -130,13 +131,14 @@ class Draft:
     def _refuse_impossible(self, after: Fold, action: Action) -> None:
         """Refuse what would make a call or a stroke impossible that counted, or that waits for its turn."""
         known = list(self.projected().impossible)
+        own = self._stroke_of(action)
         corrections = _corrections_with(self.state.match, action)
         ahead = judge(after, corrections, lambda fold, stroke: True).fold
         for refused in ahead.impossible:
             if refused in known:
                 known.remove(refused)
                 continue
-            if isinstance(action, Corrected) and refused.stroke == action.stroke:
+            if refused.stroke is not None and refused.stroke == own:
                 why = _IMPOSSIBLE.get(refused.code, refused.code)
                 raise Refuse(refused.code, f"stroke {refused.stroke} cannot have been that: {why}", refused.stroke)
             if refused.stroke is not None:
@@ -145,6 +147,12 @@ class Draft:
             after_it = [stroke.stroke.number for stroke in ahead.strokes[refused.judged :]]
             message = "a call that was made later would become impossible; undo, or correct what came after it"
             raise Refuse("later_stroke_impossible", message, after_it[0] if after_it else None)
+
+    def _stroke_of(self, action: Action) -> int | None:
+        """The stroke that a correction or an answer is about."""
+        if isinstance(action, Answered):
+            return next((q.stroke for q in self.fold.questions if q.id == action.question), None)
+        return action.stroke if isinstance(action, Corrected) else None
 
     def _refuse_lost(self, after: Fold, action: Action) -> None:
         """Refuse what would leave a stroke outside play that counted."""

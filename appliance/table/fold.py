@@ -250,7 +250,7 @@ def _judge_head(fold: Fold, head: StrokeClosed, judged: Judged, corrections: Map
         reason = "the stroke is void" if fold.in_play else "the board was over"
         entry = JudgedStroke(head, counted, None, 0, None, reason)
         return replace(fold, strokes=(*fold.strokes, entry), news=fold.news + _not_scored_news(entry))
-    fold = replace(fold, instructions=())
+    before, fold = fold, replace(fold, instructions=())
     for _ in range(turns.misses):
         fold = _apply(fold, rules.miss(fold.rules), stroke=None, assumed=True)
     seen = observation(fold.rules, head, counted)
@@ -259,8 +259,21 @@ def _judge_head(fold: Fold, head: StrokeClosed, judged: Judged, corrections: Map
     assumed = any(j.how == "assumed" for j in counted.objects) and head.told.pocketed is None and head.told.out is None
     if assumed or (judged.player_assumed and named is None):
         fold = replace(fold, assumptions=fold.assumptions | {head.number})
-    fold = replace(fold, strokes=(*fold.strokes, entry), news=fold.news + _not_scored_news(entry))
-    return _apply(fold, seen, stroke=head.number)
+    applied = _apply(
+        replace(fold, strokes=(*fold.strokes, entry), news=fold.news + _not_scored_news(entry)),
+        seen,
+        stroke=head.number,
+    )
+    if len(applied.impossible) == len(fold.impossible):
+        return applied
+    # What was said of it fits no longer what came before: it counts for nothing, and says so.
+    entry = replace(entry, player=None, misses=0, observation=None, reason="more had fallen than the table held")
+    return replace(
+        before,
+        strokes=(*before.strokes, entry),
+        impossible=applied.impossible,
+        news=before.news + _not_scored_news(entry),
+    )
 
 
 def _counted(

@@ -18,6 +18,7 @@ from appliance.table.model import (
     How,
     Judged,
     Judgement,
+    OpenStroke,
     QuestionKind,
     StrokeClosed,
 )
@@ -131,6 +132,16 @@ def settle_objects(
         candidates = narrow(fallen.candidates, _left_at(state, fallen.place, pots))
         needs.append(Need(kind, fallen.passage_id, fallen.place, candidates, assumed))
     return tuple(found[fallen.passage_id] for fallen in stroke.fallen), tuple(needs)
+
+
+def as_if_closed(stroke: OpenStroke) -> StrokeClosed:
+    """The open stroke as it would be if it closed now."""
+    return StrokeClosed(stroke.number, "quiet", None, 0, True, stroke.fallen, stroke.jumped)
+
+
+def unknown_in(state: GameState, stroke: OpenStroke) -> tuple[Need, ...]:
+    """What would be asked about the open stroke if it closed now, in order."""
+    return settle_objects(state, as_if_closed(stroke), rules.player_on_turn(state))[1]
 
 
 def open_candidates(state: GameState, fallen: Fallen) -> tuple[str, ...]:

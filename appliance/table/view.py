@@ -33,7 +33,7 @@ from appliance.table.model import (
     TableState,
     Undone,
 )
-from appliance.table.resolve import Need, open_candidates, settle, settle_objects
+from appliance.table.resolve import Need, as_if_closed, open_candidates, settle, settle_objects
 
 
 def state_body(state: TableState) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def _open_stroke(state: TableState) -> dict[str, Any] | None:
     if stroke is None:
         return None
     on_turn = rules.player_on_turn(state.fold.rules)
-    seen = StrokeClosed(stroke.number, "quiet", None, 0, True, stroke.fallen, stroke.jumped)
+    seen = as_if_closed(stroke)
     objects, needs = settle_objects(state.fold.rules, seen, on_turn)
     return _stroke(state.fold, seen, on_turn, objects, needs, provisional=True)
 

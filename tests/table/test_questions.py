@@ -494,6 +494,33 @@ def test_after_an_assumption_it_corrects():
     assert fell(table) == [("black", "told")]
 
 
+def test_there_is_only_one_queen_to_name():
+    table = Session(unknown="ask", position={"sides": {"A": {"pocketed": 1}}})
+    table.passes(at=1, place="ne")
+    table.passes(at=1.5, place="se")
+    table.do("object", object="queen")
+    assert table.ask("object", object="queen") == "impossible_count"
+    table.press(1, at=2)
+    assert table.questions[0]["candidates"] == ["white", "black", "striker"]
+    assert table.ask("answer", value="queen") == "impossible_count"
+
+
+def test_what_was_named_and_fits_no_longer_counts_for_nothing_and_says_so():
+    table = Session(unknown="ask_then_assume", position={"sides": {"A": {"pocketed": 1}}})
+    table.passes("queen", "striker", at=1)
+    table.press(1, at=2)
+    second = table.passes("queen", "striker", at=11)
+    table.do("object", object="queen", at=11.5)
+    table.press(1, at=12)
+    assert table.strokes == [["queen"]], "assumed now, so there is no queen for stroke 2"
+    assert table.unscored() == {second}
+    told = next(news for news in table.news if news["event"] == "passage_not_scored")
+    assert told["stroke"] == 2
+    assert table.turn == 1
+    table.do("correct", stroke=2, pocketed=["striker"])
+    assert table.strokes == [["queen"], ["striker"]]
+
+
 def test_with_nothing_unknown_an_object_key_means_nothing():
     table = Session(unknown="ask")
     table.passes("white", at=1)
