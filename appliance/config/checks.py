@@ -10,11 +10,13 @@ from appliance.config.game import STRIKE, objects, places
 from appliance.config.lines import KeyPath
 from appliance.config.problems import nearest
 from appliance.config.report import Report, View
-from appliance.config.settings import CARROM, Settings
+from appliance.config.settings import CARROM, Settings, pin_number
 from appliance.config.structure import LISTS
 
 _NUMBERED_PORT = re.compile(r"/dev/tty(USB|ACM)[0-9]+")
 _WIRED = ("beams", "buttons", "lamps")
+_PULLED_UP = (2, 3)
+"""These pins have a resistor to 3.3 V on the board itself."""
 
 
 def check_ids(document: View, report: Report) -> None:
@@ -57,7 +59,7 @@ def check_wires(document: View, report: Report) -> None:
     """Beams, buttons and lamps hang on wires that exist, one thing on each."""
     kinds = {source.text("id"): source.text("kind") for source in document.tables("sources")}
     known = [name for name in kinds if name is not None]
-    taken: dict[tuple[str, int | str], str] = {}
+    taken: dict[tuple[str, int], str] = {}
     for each in (each for kind in _WIRED for each in document.tables(kind)):
         source = each.text("source")
         if source is not None and source not in kinds:
@@ -66,19 +68,24 @@ def check_wires(document: View, report: Report) -> None:
         wire = _wire(each, kinds.get(source), report)
         if source is None or wire is None:
             continue
-        place = ("gpio", wire) if kinds.get(source) == "gpio" else (source, wire)
+        on_header = kinds.get(source) == "gpio"
+        place = ("" if on_header else source, wire)
         me = f'{str(each.path[-2]).removesuffix("s")} "{each.text("id")}"'
         if place in taken:
-            key = "pin" if isinstance(wire, str) else "channel"
+            key = "pin" if on_header else "channel"
             report.wrong((*each.path, key), f"{taken[place]} is already on this {key}: one thing a wire")
         taken.setdefault(place, me)
+        if on_header:
+            _check_pull(each, wire, report)
 
 
-def _wire(each: View, kind: str | None, report: Report) -> int | str | None:
-    """The channel or pin, having said what is wrong with it."""
+def _wire(each: View, kind: str | None, report: Report) -> int | None:
+    """The channel, or the number of the pin, having said what is wrong with it."""
     if kind == "none":
         report.wrong((*each.path, "source"), 'a source of kind "none" has no wires')
         return None
+    if kind == "serial" and each.has("pull"):
+        report.wrong((*each.path, "pull"), "the board pulls its inputs up by itself: leave this out")
     if kind == "serial" and each.has("pin"):
         report.wrong((*each.path, "pin"), "a serial source has channels: write channel = 0")
     elif kind == "serial" and not each.has("channel"):
@@ -87,7 +94,15 @@ def _wire(each: View, kind: str | None, report: Report) -> int | str | None:
         report.wrong((*each.path, "channel"), 'a GPIO source has pins: write pin = "GPIO17"')
     elif kind == "gpio" and not each.has("pin"):
         report.wrong(each.path, 'needs its pin: pin = "GPIO17"')
-    return each.text("pin") if kind == "gpio" else each.whole("channel")
+    return pin_number(each.text("pin") or "") if kind == "gpio" else each.whole("channel")
+
+
+def _check_pull(each: View, number: int, report: Report) -> None:
+    """What must be pulled down cannot hang on a pin that is pulled up by the board."""
+    down = each.text("pull") == "down" or each.text("pressed_level") == "high"
+    if number in _PULLED_UP and down:
+        sentence = f"GPIO{number} is pulled up by the board, and this must be pulled down: take another pin"
+        report.wrong((*each.path, "pin"), sentence)
 
 
 def check_groups(document: View, report: Report) -> None:
@@ -172,11 +187,24 @@ def warn(settings: Settings, report: Report) -> None:
                 f'"{table.unknown_object}" assumes what fell, and no beam tells the {what} apart '
                 f'(passes = ["{shot_with}"]): assumed results can be wrong until somebody corrects them',
             )
+    _warn_of_cut_wires(settings, report)
     if not settings.buttons and settings.web is None:
         report.doubtful((), "no button and no page: strokes and questions can be answered over MQTT only")
     closers = [button for button in settings.buttons if button.action in ("done", "end_stroke")]
     if pockets and table.quiet_time_s == 0 and not closers:
         report.doubtful(("table", "quiet_time_s"), "0 and no done button: strokes close by page or request only")
+
+
+def _warn_of_cut_wires(settings: Settings, report: Report) -> None:
+    gpio = {source.id for source in settings.sources if source.kind == "gpio"}
+    for index, beam in enumerate(settings.beams):
+        pulled_to = "low" if beam.pull == "down" else "high"
+        if beam.source in gpio and pulled_to != beam.blocked_level:
+            report.doubtful(
+                ("beams", index, "blocked_level"),
+                f"the pin is pulled {pulled_to}, so a cut wire reads as an intact beam and nothing is seen there: "
+                "a sensor that drives the line while its beam is intact makes it a fault",
+            )
 
 
 def between_tables(tables: Sequence[tuple[Settings, Report]]) -> None:
@@ -200,5 +228,5 @@ def _owned(settings: Settings) -> Iterator[tuple[KeyPath, str, str]]:
             gpio.add(source.id)
     for name, wired in (("beams", settings.beams), ("buttons", settings.buttons), ("lamps", settings.lamps)):
         for index, each in enumerate(wired):
-            if each.source in gpio and each.pin is not None:
-                yield (name, index, "pin"), "pin", each.pin
+            if each.source in gpio:
+                yield (name, index, "pin"), "pin", str(each.channel)

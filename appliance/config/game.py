@@ -221,6 +221,7 @@ _ACTIONS: dict[str, _Action] = {
     "break_not_made": _Action({}, {}, carpetball=False),
     "no_stroke": _Action({}, {}, carpetball=False),
     "line_up": _Action({"north": _count, "south": _count}, {}, carrom=False),
+    "cue": _Action({}, {"place": _place}, carrom=False),
     "withdraw": _Action({"end": _end, "balls": _count}, {}, carrom=False),
     "next_board": _Action({}, {}, carpetball=False),
     "next_round": _Action({}, {}, carrom=False),
@@ -235,31 +236,38 @@ _ACTIONS: dict[str, _Action] = {
     "players": _Action({"swap": _swap}, {}),
     "sync": _PLAIN,
 }
-_WIRING = {"id", "source", "channel", "pin", "action", "pressed_level"}
+_WIRING = {"id", "source", "channel", "pin", "action", "pressed_level", "long"}
 
 
 def _check_button(game: str, button: View, report: Report) -> None:
-    name = button.text("action")
+    _check_press(game, button, _WIRING, "button", report)
+    if button.section("long").raw:
+        _check_press(game, button.section("long"), {"action"}, "press", report)
+
+
+def _check_press(game: str, press: View, others: set[str], what: str, report: Report) -> None:
+    """One action with its fields; `others` are the keys beside them that mean something else."""
+    name = press.text("action")
     if name is None:
         return
     valid = [each for each, action in _ACTIONS.items() if (action.carrom if game in CARROM else action.carpetball)]
     if name not in valid:
-        report.wrong((*button.path, "action"), f"{shown(name)} is no action of {game}{nearest(name, valid)}")
+        report.wrong((*press.path, "action"), f"{shown(name)} is no action of {game}{nearest(name, valid)}")
         return
     action = _ACTIONS[name]
     fields = {**action.needs, **action.takes}
-    game_asked_for = button.text("game") if name == "new_match" else None
-    for key, value in button.raw.items():
-        if key in _WIRING:
+    game_asked_for = press.text("game") if name == "new_match" else None
+    for key, value in press.raw.items():
+        if key in others:
             continue
         judge = fields.get(key)
         if judge is None:
-            names = [*fields, *_WIRING]
-            report.wrong((*button.path, key), f'is no key of a "{name}" button{nearest(key, sorted(names))}')
+            names = [*fields, *others]
+            report.wrong((*press.path, key), f'is no key of a "{name}" {what}{nearest(key, sorted(names))}')
             continue
         fault = judge(game_asked_for if game_asked_for in _GAMES else game, value)
         if fault:
-            report.wrong((*button.path, key), fault)
+            report.wrong((*press.path, key), fault)
     for key in action.needs:
-        if not button.has(key):
-            report.wrong(button.path, f'a "{name}" button needs {key} beside it')
+        if not press.has(key):
+            report.wrong(press.path, f'a "{name}" {what} needs {key} beside it')

@@ -20,7 +20,11 @@ _HIGHEST_PIN = 27
 _NS_PER_MS = 1_000_000
 _NS_PER_S = 1_000_000_000
 _SLUG = re.compile(r"[a-z0-9-]+")
-_PIN = re.compile(r"GPIO([0-9]{1,2})")
+_PIN = re.compile(r"(GPIO|BOARD)([0-9]{1,2})")
+_GPIO_AT = {  # by place on the 40-pin header; the other places are power and ground
+    **{3: 2, 5: 3, 7: 4, 8: 14, 10: 15, 11: 17, 12: 18, 13: 27, 15: 22, 16: 23, 18: 24, 19: 10, 21: 9, 22: 25},
+    **{23: 11, 24: 8, 26: 7, 27: 0, 28: 1, 29: 5, 31: 6, 32: 12, 33: 13, 35: 19, 36: 16, 37: 26, 38: 20, 40: 21},
+}
 
 
 def name_fault(name: str) -> str | None:
@@ -56,15 +60,26 @@ def _path(value: Any) -> Any:
     return Path(value)
 
 
-def _pin_number(pin: str) -> int | None:
+def pin_number(pin: str) -> int | None:
+    """The GPIO number of a pin as people write it: "GPIO17", or "BOARD11" for its place on the header."""
     match = _PIN.fullmatch(pin)
-    return int(match.group(1)) if match and int(match.group(1)) <= _HIGHEST_PIN else None
+    if match is None:
+        return None
+    number = int(match[2])
+    if match[1] == "BOARD":
+        return _GPIO_AT.get(number)
+    return number if number <= _HIGHEST_PIN else None
 
 
 def _pin(value: str) -> str:
-    if _pin_number(value) is None:
-        raise ValueError(f'must be a pin from "GPIO0" to "GPIO27", not "{value}"')
-    return value
+    if pin_number(value) is not None:
+        return value
+    if value.startswith("BOARD"):
+        places = ", ".join(map(str, sorted(_GPIO_AT)))
+        raise ValueError(f'must be a place on the header that has a GPIO (BOARD and one of {places}), not "{value}"')
+    raise ValueError(
+        f'must be a pin from "GPIO0" to "GPIO27", or its place on the header such as "BOARD11", not "{value}"'
+    )
 
 
 def _address(value: str) -> str:
@@ -153,7 +168,7 @@ class _Wired(_Part):
     def _channel_of_pin(cls, data: Any) -> Any:
         """Above the source everything speaks of channels."""
         if isinstance(data, dict) and "channel" not in data and isinstance(data.get("pin"), str):
-            number = _pin_number(data["pin"])
+            number = pin_number(data["pin"])
             return data if number is None else {**data, "channel": number}
         return data
 
@@ -180,14 +195,31 @@ class BeamSettings(_Part):
 
 
 class Beam(_Wired):
-    """One of `[[beams]]`; `passes` always holds what it can pass (a strike sensor: nothing)."""
+    """One of `[[beams]]`; `passes` always holds what it can pass (a strike sensor: nothing).
+
+    `pull` is for pins alone, where None is up: most receivers only ever pull down.
+    """
 
     place: str
     end: Literal["north", "south"] | None = None
     passes: tuple[str, ...] = ()
     exclusive: Slug | None = None
     blocked_level: Level = "high"
+    pull: Literal["up", "down"] | None = None
     settings: BeamSettings = BeamSettings()
+
+
+class Press(_Part):
+    """`long` of a button: what a press of a second or more asks for; the request's fields stand beside it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    action: str
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The request's fields that stand beside the action."""
+        return dict(self.model_extra or {})
 
 
 class Button(_Wired):
@@ -197,6 +229,7 @@ class Button(_Wired):
 
     action: str
     pressed_level: Level = "low"
+    long: Press | None = None
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -209,6 +242,7 @@ class Lamp(_Wired):
 
     shows: Literal["turn", "question", "fault"]
     player: PlayerNumber | None = None
+    lit_level: Level = "high"
 
 
 class Tls(_Part):

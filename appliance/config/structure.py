@@ -15,6 +15,7 @@ from appliance.config.settings import (
     Lamp,
     Mqtt,
     Player,
+    Press,
     Settings,
     Source,
     Table,
@@ -24,7 +25,7 @@ from appliance.config.settings import (
 
 LISTS: dict[str, type[BaseModel]] = {"sources": Source, "beams": Beam, "buttons": Button, "lamps": Lamp}
 TABLES: dict[str, type[BaseModel]] = {"table": Table, "mqtt": Mqtt, "web": Web}
-_INNER: dict[str | int, type[BaseModel]] = {"players": Player, "settings": BeamSettings, "tls": Tls}
+_INNER: dict[str | int, type[BaseModel]] = {"players": Player, "settings": BeamSettings, "long": Press, "tls": Tls}
 _NOT_SECTIONS = {"file", "warnings"}
 SECTIONS = tuple(name for name in Settings.model_fields if name not in _NOT_SECTIONS)
 
@@ -36,6 +37,7 @@ _KINDS = {
     "bool_type": "true or false",
     "tuple_type": "a list in [ ]",
     "model_type": "a table",
+    "press": 'what a long press asks for, such as { action = "undo" }',
     "player": 'a name in quotation marks or { id = "a17", name = "Asha" }',
     "finite_number": "a finite number",
 }
@@ -151,6 +153,8 @@ def _sentence(fault: dict[str, Any], model: type[BaseModel]) -> str:
         return str(context["error"])
     if kind == "model_type" and model is Player:
         kind = "player"
+    if kind == "model_type" and key == "long":
+        kind = "press"
     if kind in _KINDS:
         return f"must be {_KINDS[kind]}, not {shown(value)}"
     return f"is not possible: {fault['msg']}"
