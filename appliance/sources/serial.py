@@ -23,6 +23,8 @@ from appliance.link.session import HostSession, LinkState
 
 RETRY_FIRST_S = 0.25
 RETRY_LAST_S = 5.0
+BLOCKED_PAUSE_S = 0.1
+"""How long a port that takes no bytes is left alone, unless bytes come in meanwhile."""
 _READ_BYTES = 4096
 _CONTROL_FLAGS = 2
 _SPECIAL_CHARACTERS = 6
@@ -128,9 +130,7 @@ class SerialSource:
         self._unsent = b""
         if device is None:
             return
-        loop = asyncio.get_running_loop()
-        loop.remove_reader(device.fileno())
-        loop.remove_writer(device.fileno())
+        asyncio.get_running_loop().remove_reader(device.fileno())
         with suppress(OSError, termios.error):
             device.reset_output_buffer()
         device.close()
@@ -144,31 +144,28 @@ class SerialSource:
 
     # ---------------------------------------------------------------- bytes and time
 
-    def _readable(self) -> None:
-        if self._read():
-            self._attend()
-
     def _due(self) -> None:
-        self._timer = None
         # Bytes that have been waiting while the loop was held up come before any judgement on silence.
-        if self._read():
-            self._attend()
+        self._timer = None
+        self._readable()
 
-    def _read(self) -> bool:
-        """Take in what has arrived; return whether the port is still open."""
-        if self._device is None:
-            return False
+    def _readable(self) -> None:
+        assert self._device is not None
         try:
             data = os.read(self._device.fileno(), _READ_BYTES)
         except BlockingIOError:
-            return True
+            pass
         except OSError:
-            data = b""
-        if not data:
-            self._fail(f"{self.port} has hung up: the board was unplugged or has lost its power")
-            return False
-        self._hand_over(self._session.receive(data, self._now_ns()))
-        return True
+            self._hang_up()
+        else:
+            if data:
+                self._hand_over(self._session.receive(data, self._now_ns()))
+            else:
+                self._hang_up()
+        self._attend()
+
+    def _hang_up(self) -> None:
+        self._fail(f"{self.port} has hung up: the board was unplugged or has lost its power")
 
     def _attend(self) -> None:
         self._hand_over(self._session.expire(self._now_ns()))
@@ -183,28 +180,25 @@ class SerialSource:
         """Send what the session has to say, as far as the port takes it now, and set the timer."""
         if self._device is None:
             return
-        loop = asyncio.get_running_loop()
-        fileno = self._device.fileno()
         if not self._unsent:
             self._unsent = self._session.poll(self._now_ns())
         if self._unsent:
             try:
-                self._unsent = self._unsent[os.write(fileno, self._unsent) :]
+                self._unsent = self._unsent[os.write(self._device.fileno(), self._unsent) :]
             except BlockingIOError:
                 pass
             except OSError as error:
                 self._fail(f"{self.port} takes no more bytes ({error.strerror}): the board was unplugged")
                 return
-            if self._unsent:
-                loop.add_writer(fileno, self._send)
-            else:
-                loop.remove_writer(fileno)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         deadline_ns = self._session.next_deadline_ns()
         if deadline_ns is not None:
-            self._timer = loop.call_later(max(0, deadline_ns - self._now_ns()) / 1e9, self._due)
+            # The session has nothing more to say before the port has taken what it said last.
+            least_s = BLOCKED_PAUSE_S if self._unsent else 0.0
+            delay_s = max(least_s, (deadline_ns - self._now_ns()) / 1e9)
+            self._timer = asyncio.get_running_loop().call_later(delay_s, self._due)
 
     def _hand_over(self, inputs: list[SourceInput]) -> None:
         if inputs:

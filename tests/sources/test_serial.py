@@ -6,7 +6,7 @@ import os
 import time
 import tty
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -105,6 +105,8 @@ async def bare_pty(path: Path) -> AsyncIterator[int]:
     try:
         yield master
     finally:
+        # A link left behind would lead to whoever gets this pty's number next.
+        unpoint(path)
         os.close(slave)
         os.close(master)
 
@@ -112,6 +114,22 @@ async def bare_pty(path: Path) -> AsyncIterator[int]:
 def point(link: Path, target: str) -> None:
     link.unlink(missing_ok=True)
     link.symlink_to(target)
+
+
+def unpoint(link: Path) -> None:
+    link.unlink()
+
+
+def fill(port: Path) -> None:
+    """Write into a port that nobody reads until it does not take a single byte more."""
+    descriptor = os.open(port, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    try:
+        for size in (1024, 1):
+            with suppress(BlockingIOError):
+                while True:
+                    os.write(descriptor, bytes(size))
+    finally:
+        os.close(descriptor)
 
 
 def open_descriptors() -> set[str]:
@@ -204,27 +222,44 @@ def test_a_board_that_falls_silent_is_lost_and_comes_back_by_itself(tmp_path: Pa
     asyncio.run(play())
 
 
-def test_a_port_that_takes_no_bytes_blocks_nothing(tmp_path: Path):
-    """The far end reads nothing: edges go on coming in, and the newest acknowledgement goes out when it can."""
+def test_a_port_that_takes_no_bytes_blocks_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The far end reads nothing: edges go on coming in, nobody spins, the last word goes out when it can."""
+    real_write, refused = os.write, 0
+
+    def count_refusals(descriptor: int, data: bytes) -> int:
+        nonlocal refused
+        try:
+            return real_write(descriptor, data)
+        except BlockingIOError:
+            refused += 1
+            raise
 
     async def play() -> None:
-        count = 3000
+        count = 50
         async with bare_pty(tmp_path / "board") as master:
-            host = Host(tmp_path / "board")
+            host = Host(tmp_path / "board", hurried(20))
             async with running(host):
                 os.write(master, encode(hello().to_bytes()))
                 await host.until(lambda: host.count(SourceBack) == 1)
+                fill(tmp_path / "board")
                 for number in range(count):
                     edge = Edges(BOOT_ID & 0xFFFF, number, 1000 + number, (EdgeEntry(1000 + number, 0, 1),))
                     os.write(master, encode(edge.to_bytes()))
                     await host.until(lambda wanted=number + 1: len(host.edges) == wanted)  # type: ignore[misc]
+                assert refused >= count
+                # Now nothing comes in either: until the board counts as silent, a few tries and no more.
+                before = refused
+                await host.until(lambda: host.count(SourceLost) == 1)
+                assert refused - before < 20
                 deframer, acknowledged = Deframer(), 0
+                os.write(master, encode(hello(seq=count, oldest=0).to_bytes()))
                 async with asyncio.timeout(DEADLINE_S):
                     while acknowledged < count:
                         for message in await heard(master, deframer):
                             if isinstance(message, Ack | HostHeartbeat):
                                 acknowledged = message.seq
 
+    monkeypatch.setattr(os, "write", count_refusals)
     asyncio.run(play())
 
 
@@ -405,17 +440,17 @@ def test_a_stop_while_waiting_for_the_port(tmp_path: Path):
 # ------------------------------------------------------------------ the far end by hand
 
 
-def hello() -> Hello:
+def hello(seq: int = 0, oldest: int = 0) -> Hello:
     return Hello(
         boot=BOOT_ID & 0xFFFF,
-        seq=0,
+        seq=seq,
         tick=1000,
         firmware=(1, 0, 0),
         boot_id=BOOT_ID,
         reset_cause=1,
         board=0,
         tick_hz=1_000_000,
-        oldest=0,
+        oldest=oldest,
         ring=128,
         counters=BoardCounters(),
         levels=ChannelLevels(1, 0),
