@@ -178,8 +178,8 @@ class Engine:
         return outputs + self._follow(item, signals, stamp)
 
     def _source_back(self, item: SourceBack, stamp: Stamp) -> list[Output]:
+        # Being there again says nothing about its clock: what it saw while it was away comes after this.
         known = self._progress.get(item.source)
-        self._reached_ns[item.source] = item.at_ns
         outputs = [self._told({"event": "source_back", "source": item.source})]
         if known is not None and item.boot_id is not None and known[0] != item.boot_id:
             outputs += self._decide(Rebooted(item.at_ns), stamp)
@@ -254,9 +254,9 @@ class Engine:
             case StrikeSeen(sensor, at_ns):
                 self._striking = {sensor.source}
                 return self._decide(Strike(sensor.end, at_ns), stamp)
-            case Pressed(button, at_ns):
-                request = Request(button.action, at_ns, dict(button.fields), button=button.id)
-                return self._decide(request, stamp)
+            case Pressed(button, at_ns, long):
+                command, fields = button.asks(long)
+                return self._decide(Request(command, at_ns, fields, button=button.id), stamp)
             case InputBlocked(found, _):
                 reason = "pressed without end" if isinstance(found, Button) else "blocked"
                 return [self._told({"event": "beam_fault", "beam": found.id, "reason": reason})]

@@ -40,14 +40,35 @@ BOOT_ID = 0x00C0FFEE
 _BUTTON_CHANNEL = 16
 _CHANNELS = 24
 ANSWER_WITHIN_S = 30.0
+MANY_BATCHES = 20_000
 
 Document = dict[str, Any]
 
 
 def play(main: Coroutine[Any, Any, Any]) -> Any:
-    """Run a test's coroutine in virtual time."""
-    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        return runner.run(main)
+    """Run a test's coroutine in virtual time. Whatever goes wrong in a callback ends it and fails the test."""
+    wrong: list[BaseException] = []
+
+    async def watched() -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+
+        def note(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+            wrong.append(context.get("exception") or AssertionError(context["message"]))
+            task.cancel()
+
+        asyncio.get_running_loop().set_exception_handler(note)
+        return await main
+
+    try:
+        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+            result = runner.run(watched())
+    except asyncio.CancelledError:
+        if not wrong:
+            raise
+    if wrong:
+        raise wrong[0]
+    return result
 
 
 class Disk:
@@ -120,6 +141,7 @@ class DiskJournal:
         elif len(self._waiting) == 1:
             asyncio.get_running_loop().call_later(disk.sync_s, self.sync)
         disk.batches += 1
+        assert disk.batches < MANY_BATCHES, "the table writes without end"
         disk.on_batch(disk.batches)
         return position
 
