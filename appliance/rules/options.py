@@ -185,7 +185,7 @@ class NewOptions:
         "queen_with_first": ("nc.queen_with_first", OneOf(("icf", "return", "covered"))),
         "striker_with_own": ("nc.striker_with_own", OneOf(("k_plus_one", "two"))),
         "last_before_queen": ("nc.last_before_queen", OneOf(("two", "last_plus_two", "lose_board"))),
-        "match": ("nc.match", Numbered("one_board", "best_of_", 1, odd=True)),
+        "match": ("nc.match", Numbered("one_board", "best_of_", 3, odd=True)),
     }
     direction: Literal["anticlockwise", "clockwise"] = "anticlockwise"
     break_order: Literal["rotate", "winner", "loser"] = "rotate"

@@ -330,6 +330,7 @@ def test_defaults_are_the_first_values() -> None:
         ("club_carrom", "cc.max_boards", "non", "none"),
         ("club_carrom", "x.jump", "fuol", '"foul"'),
         ("club_carrom", "x.jump", ["foul"], "foul, none"),
+        ("new_carrom", "nc.match", "best_of_1", "3"),
         ("new_carrom", "nc.match", "best_of_4", "odd"),
         ("new_carrom", "nc.match", "best_of_٣", "odd"),
         ("new_carrom", "nc.match", "best_of_03", "odd"),
