@@ -21,6 +21,10 @@ from appliance.wiring import inputs_of, policy_of
 
 WELL, BAD_INPUT = 0, 2
 HEARTBEAT_US = 250_000
+STILL_AFTER_US = 1_800_000_000
+"""Longer than every time that the table or a beam can be set to: by then all has happened that time alone brings."""
+LAST_US = 1 << 53
+"""285 years: the last whole number that every JSON reader keeps exactly."""
 NS_PER_US = 1_000
 RECORDING_VERSION = 1
 SECTIONS = ("table", "rules", "sources", "beams", "buttons")
@@ -59,9 +63,13 @@ class _Player:
                 print(f"pocketbeam: line {self.line}: {output.remark}", file=self.err)
 
     def pass_time(self, until_us: int) -> None:
-        """Let time pass to `until_us`, heartbeat by heartbeat."""
+        """Let time pass to `until_us`, heartbeat by heartbeat as long as they can bring anything."""
+        still_us = self.now_us + STILL_AFTER_US
         while self.now_us < until_us:
-            self.now_us = min(until_us, (self.now_us // HEARTBEAT_US + 1) * HEARTBEAT_US)
+            if self.now_us < still_us:
+                self.now_us = min(until_us, (self.now_us // HEARTBEAT_US + 1) * HEARTBEAT_US)
+            else:
+                self.now_us = until_us
             for source, levels in self.levels.items():
                 told = Levels(source, tuple(sorted(levels.items())), self.now_us * NS_PER_US)
                 self.show(self.engine.handle(told, self.stamp()))
@@ -137,7 +145,7 @@ def _no_constant(name: str) -> float:
 
 
 def _begin(head: dict[str, Any], out: TextIO, err: TextIO) -> _Player:
-    if head.get("recording") != RECORDING_VERSION:
+    if head.get("recording") is True or head.get("recording") != RECORDING_VERSION:
         raise RecordingError('a recording begins with {"recording": 1, "config": …}')
     _only(head, ("recording", "config", "start"))
     config = head.get("config")
@@ -163,13 +171,15 @@ def _begin(head: dict[str, Any], out: TextIO, err: TextIO) -> _Player:
 def _play(player: _Player, document: dict[str, Any]) -> bool:
     """Play one line; True where it was the last."""
     t_us = document.get("t_us")
-    if not isinstance(t_us, int) or isinstance(t_us, bool) or t_us < 0:
-        raise RecordingError("t_us: a whole number of microseconds, 0 or more, is expected")
+    if not isinstance(t_us, int) or isinstance(t_us, bool) or not 0 <= t_us <= LAST_US:
+        raise RecordingError(f"t_us: a whole number of microseconds from 0 to {LAST_US} is expected")
     if t_us < player.now_us:
         raise RecordingError(f"t_us: {t_us} goes back behind {player.now_us}; a recording has one clock")
     player.pass_time(t_us)
     if "end" in document:
         _only(document, ("t_us", "end"))
+        if document["end"] is not True:
+            raise RecordingError("end: true is expected; a recording that goes on has no such line")
         return True
     if "request" in document:
         _only(document, ("t_us", "request"))
@@ -178,9 +188,10 @@ def _play(player: _Player, document: dict[str, Any]) -> bool:
         player.request(document["request"])
         return False
     source = document.get("source")
-    if source not in {each.source for each in player.engine.inputs}:
+    known = {each.source for each in player.engine.inputs}
+    if not isinstance(source, str) or source not in known:
         raise RecordingError(f"source: no beam or button of the configuration is at {source!r}")
-    player.show(player.engine.handle(_source_input(player, document, str(source), t_us * NS_PER_US), player.stamp()))
+    player.show(player.engine.handle(_source_input(player, document, source, t_us * NS_PER_US), player.stamp()))
     return False
 
 

@@ -1,5 +1,6 @@
 """The daemon between its parts: buttons, requests, faults, the board's reboots, what the broker retains."""
 
+import itertools
 import json
 from dataclasses import asdict
 
@@ -280,7 +281,7 @@ class TestHealth:
                 await table.run_for(120)
                 times_s = [published.at_s for published in table.broker.log if published.topic == "health"]
                 valid_for_s = table.health["valid_for_s"]
-                gaps_s = [later - earlier for earlier, later in zip(times_s, times_s[1:], strict=False)]
+                gaps_s = [later - earlier for earlier, later in itertools.pairwise(times_s)]
                 assert max(gaps_s) * 2 < valid_for_s
 
         play(main())
