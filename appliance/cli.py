@@ -373,7 +373,7 @@ def _export(options: argparse.Namespace) -> int:
     directory = _directory(options.state_dir)
     from appliance.export import export_observations
 
-    return export_observations(directory, options.match, sys.stdout)
+    return export_observations(directory, options.match, sys.stdout, sys.stderr)
 
 
 def _directory(path: Path) -> Path:

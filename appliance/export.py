@@ -1,7 +1,6 @@
 """`pocketbeam export`: what a table keeps, as text that other programs read."""
 
 import json
-import sys
 from pathlib import Path
 from typing import TextIO
 
@@ -12,7 +11,7 @@ from appliance.table.view import observation_lines
 WELL, BAD_INPUT = 0, 2
 
 
-def export_observations(directory: Path, match_id: str | None, out: TextIO, err: TextIO = sys.stderr) -> int:
+def export_observations(directory: Path, match_id: str | None, out: TextIO, err: TextIO) -> int:
     """Write a match (the latest, or `match_id`) as observation lines; the exit status.
 
     The lines are its set-up and its effective history: corrections applied, what was undone left out, assumed
