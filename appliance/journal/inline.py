@@ -10,8 +10,8 @@ from pathlib import Path
 from appliance.clock import SystemClock
 from appliance.journal.lock import DirectoryLock
 from appliance.journal.order import SeqGuard
-from appliance.journal.store import Store
-from appliance.journal.values import Batch, JournalHealth, Recovered, SourceRow
+from appliance.journal.store import JOURNAL_FILE, Store, damage_told
+from appliance.journal.values import Batch, DamagedJournalError, JournalHealth, Recovered, SourceRow
 
 
 class InlineJournal:
@@ -32,14 +32,16 @@ class InlineJournal:
         """Take the journal and hand back what the table starts from."""
         if self._directory is None or self._lock is None:
             self._store = Store.create_in_memory()
+            recovered = self._store.recover()
         else:
             self._lock.acquire()
             try:
                 self._store = Store.create(self._directory)
+                with damage_told(self._directory / JOURNAL_FILE):
+                    recovered = self._store.recover()
             except BaseException:
-                self._lock.release()
+                self.close()
                 raise
-        recovered = self._store.recover()
         self._guard.begin(recovered.last_seq)
         self._synced = 0
         return recovered
@@ -62,6 +64,13 @@ class InlineJournal:
     def rows_since(self, seq: int) -> tuple[SourceRow, ...]:
         """The rows of the first batch with a record of at least `seq` and of all batches after it."""
         return self._opened().rows_since(seq)
+
+    def match_ended(self) -> None:
+        """Nothing: backups are the daemon's business."""
+
+    def distrust(self, reason: str) -> Recovered:
+        """There is nothing else to start from: DamagedJournalError."""
+        raise DamagedJournalError(reason)
 
     def health(self) -> JournalHealth:
         """Nothing ever waits here."""

@@ -23,6 +23,10 @@ class JournalReader:
         """What a daemon would start from now."""
         return self._store.recover()
 
+    def end(self) -> tuple[int, int]:
+        """The newest `seq` and the number of the newest source row."""
+        return self._store.read_end()
+
     def matches(self) -> tuple[MatchEntry, ...]:
         """Every match, oldest first."""
         return self._store.matches()

@@ -5,7 +5,8 @@ is one transaction together with its new version number, so a power cut leaves t
 
 record      (seq, ordinal) is the primary key: appending an event twice is an error of the database, not a
             second event. `last_row` is the newest source row before the record's batch: where the rows since
-            a record begin, without an index on the rows.
+            a record begin, without an index on the rows. Format 2 indexes the evidence among the records, which
+            is pruned, so that nobody has to look through the facts for it.
 source_row  in the order of arrival.
 progress    what of each source is durable; written in the transaction of the rows themselves, so that it can
             neither run ahead of them nor fall behind.
@@ -61,6 +62,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             next_sequence INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID""",
     ),
+    ("CREATE INDEX evidence ON record (match) WHERE fact = 0",),
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from appliance.journal.lock import sync_directory
+from appliance.journal.pruning import EndsStroke, Limits, first_match_folded, prune
 from appliance.journal.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 from appliance.journal.values import (
+    RECORD_VERSION,
     Answer,
     Batch,
     DamagedJournalError,
@@ -35,11 +37,13 @@ from appliance.journal.values import (
 )
 
 JOURNAL_FILE = "journal.sqlite"
+LOG_FILE = f"{JOURNAL_FILE}-wal"
 ANSWERS_KEPT = 1_000
 
 _BUSY_S = 2.0  # how long another program's lock on the file is waited for
 _LOG_BACKSTOP_PAGES = 2_048  # 8 MiB
 _LOG_KEPT_BYTES = 4 * 1024 * 1024
+_NO_FORMAT_FROM = 10_000  # so high a number comes from damage, not from a newer program
 
 _RECORD_COLUMNS = (
     "seq, match, kind, fact, body, version, boot_id, monotonic_ns, wall_ns, clock_synchronised"
@@ -60,6 +64,7 @@ class Store:
         self.end = (0, 0)
         """The newest `seq` and the number of the newest source row, as committed."""
         self._boots: dict[str, int] = {}
+        self._files: dict[Path, tuple[int, int]] = {}
 
     @classmethod
     def create(cls, directory: Path) -> "Store":
@@ -78,11 +83,12 @@ class Store:
                 _set(store.connection, "wal_autocheckpoint", _LOG_BACKSTOP_PAGES, _LOG_BACKSTOP_PAGES)
                 _set(store.connection, "journal_size_limit", _LOG_KEPT_BYTES, _LOG_KEPT_BYTES)
                 _migrate(store.connection)
-                store.end = store._read_end()
+                store.end = store.read_end()
                 # A killed process leaves commits that were written and not synced; what a table starts from
                 # must be durable, and this syncs it.
                 store.checkpoint()
             sync_directory(directory)
+            store._files = {file: _identity(file) for file in (path, directory / LOG_FILE)}
         except BaseException:
             store.close()
             raise
@@ -102,35 +108,39 @@ class Store:
         Raises NoJournalError where there is none yet, another JournalError where it cannot be read or is not
         this program's.
         """
-        path = directory / JOURNAL_FILE
+        return cls.open_file(directory / JOURNAL_FILE)
+
+    @classmethod
+    def open_file(cls, path: Path, *, older: bool = False) -> "Store":
+        """The same for a journal under any name, such as a copy; one of an older format too where `older`."""
         try:
             found = path.exists()
         except OSError as error:
             raise JournalError(f"the journal {path} cannot be read: {error.strerror}") from error
         if not found:
-            raise NoJournalError(f"there is no journal in {directory}")
+            raise NoJournalError(f"there is no journal in {path.parent}")
         uri = f"{path.absolute().as_uri()}?mode=ro"
         try:
-            return cls._open_read_only(uri, path)
+            return cls._open_read_only(uri, path, older)
         except sqlite3.OperationalError as error:
             # On a read-only disk the index of the log cannot be created; without a log none is needed.
             log = path.with_name(f"{path.name}-wal")
             if log.exists() and log.stat().st_size > 0:
                 raise JournalError(f"the journal {path} cannot be read: {error}") from error
         try:
-            return cls._open_read_only(f"{uri}&immutable=1", path)
+            return cls._open_read_only(f"{uri}&immutable=1", path, older)
         except sqlite3.OperationalError as error:
             raise JournalError(f"the journal {path} cannot be read: {error}") from error
 
     @classmethod
-    def _open_read_only(cls, uri: str, path: Path) -> "Store":
+    def _open_read_only(cls, uri: str, path: Path, older: bool) -> "Store":
         connection = _connect(uri)
         try:
             with damage_told(path):
                 version = _check_format(connection, path)
                 if version == 0:
                     raise NoJournalError(f"there is no journal in {path.parent}: {path.name} is empty")
-                if version < SCHEMA_VERSION:
+                if version < SCHEMA_VERSION and not older:
                     raise JournalError(
                         f"the journal {path} is older than this program; starting the table once converts it"
                     )
@@ -173,15 +183,48 @@ class Store:
         if busy:
             raise sqlite3.OperationalError("its log is in use by another program")
 
+    def prune(self, limits: Limits, ends_stroke: EndsStroke, wall_ns: int | None) -> bool:
+        """Let go of a pass's worth of evidence in a transaction of its own; whether there may be more."""
+        connection = self.connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            more = prune(connection, limits, self.end, ends_stroke, wall_ns)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        return more
+
+    def check_place(self) -> None:
+        """Raise JournalError where the files are no longer under their names: what is written would be lost."""
+        for file, identity in self._files.items():
+            try:
+                found = _identity(file)
+            except OSError as error:
+                raise JournalError(f"{file} is gone: {error.strerror}") from error
+            if found != identity:
+                raise JournalError(f"{file} has been replaced by another file")
+
+    def check_content(self) -> None:
+        """Read the whole file; DamagedJournalError where anything in it contradicts the rest."""
+        with damage_told(self.path):
+            found = self.connection.execute("PRAGMA integrity_check(3)").fetchall()
+        if found != [("ok",)]:
+            raise DamagedJournalError(f"the journal {self.path} is damaged: {'; '.join(text for (text,) in found)}")
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return Path(next(name for _, space, name in self.connection.execute("PRAGMA database_list") if space == "main"))
+
     def recover(self) -> Recovered:
         """What a table starts from; reads only the records of the newest matches."""
         connection = self.connection
-        newest = connection.execute("SELECT seq, match FROM record ORDER BY seq DESC, ordinal DESC LIMIT 1")
-        last_seq, current = newest.fetchone() or (0, 0)
-        (before,) = connection.execute("SELECT max(match) FROM record WHERE match < ?", (current,)).fetchone()
+        (last_seq,) = connection.execute("SELECT coalesce(max(seq), 0) FROM record").fetchone()
         records = connection.execute(
             f"SELECT {_RECORD_COLUMNS} WHERE match >= ? ORDER BY seq, ordinal",
-            (current if before is None else before,),
+            (first_match_folded(connection),),
         )
         answers = connection.execute("SELECT transaction_id, response FROM answer ORDER BY position")
         progress = connection.execute("SELECT source, source_boot, next_sequence FROM progress")
@@ -217,7 +260,8 @@ class Store:
         rows = self.connection.execute(f"SELECT {_RECORD_COLUMNS} WHERE match = ? ORDER BY seq, ordinal", (match,))
         return tuple(_record(row) for row in rows)
 
-    def _read_end(self) -> tuple[int, int]:
+    def read_end(self) -> tuple[int, int]:
+        """The newest `seq` and the number of the newest source row, read from the file."""
         (seq,) = self.connection.execute("SELECT coalesce(max(seq), 0) FROM record").fetchone()
         (row,) = self.connection.execute("SELECT coalesce(max(row), 0) FROM source_row").fetchone()
         return seq, row
@@ -290,6 +334,8 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> int:
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     if application != APPLICATION_ID and (application or version or tables):
         raise DamagedJournalError(f"{path} is an SQLite file of another program, not a journal")
+    if not 0 <= version < _NO_FORMAT_FROM:
+        raise DamagedJournalError(f"the journal {path} is damaged: its format cannot be {version}")
     if version > SCHEMA_VERSION:
         raise NewerJournalError(
             f"the journal {path} has format {version} and this program knows formats up to"
@@ -316,9 +362,24 @@ def damage_told(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        if getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        if is_damage(error):
             raise DamagedJournalError(f"the journal {path} is damaged: {error}") from error
         raise
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether an error says that the file's content is wrong, rather than that the disk refuses."""
+    if not isinstance(error, sqlite3.DatabaseError):
+        return isinstance(error, DamagedJournalError)
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # without what is extended
+    if code == sqlite3.SQLITE_ERROR:
+        return "no such table" in str(error) or "no such column" in str(error) or "decode to UTF-8" in str(error)
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    found = file.stat()
+    return found.st_dev, found.st_ino
 
 
 def _with_ordinals(records: tuple[Record, ...]) -> Iterator[tuple[int, Record]]:
@@ -351,6 +412,11 @@ def _stamp(columns: Sequence[Any]) -> Stamp:
 
 def _record(columns: Sequence[Any]) -> Record:
     seq, match, kind, fact, body, version, *stamp = columns
+    if version > RECORD_VERSION:
+        raise NewerJournalError(
+            f"record {seq} of the journal ({kind}) has version {version} and this program knows versions up to"
+            f" {RECORD_VERSION}: update needed"
+        )
     return Record(seq, match, kind, bool(fact), body, _stamp(stamp), version)
 
 

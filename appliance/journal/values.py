@@ -132,7 +132,9 @@ class JournalHealth:
 
     `waiting` counts batches that are appended and not durable, `high_water` the most that ever waited,
     `commits` the groups written, `failures` the attempts that the disk refused. `last_commit_ns` is how long
-    the last group took to write and sync. `reason` is a sentence while not `safe`, else None.
+    the last group took to write and sync. `reason` is a sentence while not `safe`, else None. `notice` is that
+    sentence where something was lost before, although what happens now is written: the journal was damaged and
+    another took its place. `backups` counts the copies made, `backup_failures` those that could not be.
     """
 
     waiting: int
@@ -142,6 +144,9 @@ class JournalHealth:
     last_commit_ns: int
     safe: bool
     reason: str | None
+    notice: str | None = None
+    backups: int = 0
+    backup_failures: int = 0
 
 
 class JournalPort(Protocol):
@@ -163,6 +168,16 @@ class JournalPort(Protocol):
 
     def rows_since(self, seq: int) -> tuple[SourceRow, ...]:
         """The durable rows of the first batch with a record of at least `seq` and of all batches after it."""
+
+    def match_ended(self) -> None:
+        """A match is over: a good moment for a backup."""
+
+    def distrust(self, reason: str) -> Recovered:
+        """What `open` gave cannot be folded: set the file aside and start from an older copy, or from nothing.
+
+        Raises DamagedJournalError where there is nothing else to start from. Only between `open` and the first
+        `append`.
+        """
 
     def health(self) -> JournalHealth:
         """How the journal is now."""

@@ -3,31 +3,52 @@
 The thread takes whatever waits, writes it in one transaction, syncs once, and reports one position: under
 load the groups grow by themselves and the disk's syncs are shared. If the disk refuses, the group stays at
 the head, in order; the connection is opened anew before each further attempt, since after a pulled card or a
-remount the old one would talk to a file that is no longer there.
+remount the old one would talk to a file that is no longer there. For the same reason nothing is reported
+durable before the files were seen under their names once more: SQLite writes happily to what was deleted.
+
+A journal that turns out damaged at the start is kept under a dated name and the newest sound copy takes its
+place, or an empty one. Damage found in play cannot be mended while everything since the last copy stands in
+the damaged file alone: it is told, and the next start deals with it.
 """
 
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
-from appliance.clock import SystemClock
+from appliance.clock import Clock, SystemClock
+from appliance.journal.backups import BackupThread
+from appliance.journal.copies import journal_bytes, newest_sound_copy
 from appliance.journal.lock import DirectoryLock
 from appliance.journal.order import SeqGuard
+from appliance.journal.pruning import LIMITS, EndsStroke, Limits
 from appliance.journal.reader import read
-from appliance.journal.store import JOURNAL_FILE, Store, damage_told
-from appliance.journal.values import Batch, JournalHealth, NoJournalError, Recovered, SourceRow, UnsavedError
+from appliance.journal.replacing import DAMAGE_FILE, finish_replacing, replace_journal
+from appliance.journal.store import JOURNAL_FILE, Store, damage_told, is_damage
+from appliance.journal.values import (
+    Batch,
+    DamagedJournalError,
+    JournalError,
+    JournalHealth,
+    NoJournalError,
+    Recovered,
+    SourceRow,
+    UnsavedError,
+)
 
 _log = logging.getLogger(__name__)
 
 _Told = TypeVar("_Told")
 
 _GROUP_LIMIT = 1_000  # batches a commit: bounds what one transaction needs of a disk that was full
-_CHECKPOINT_EVERY = 256  # commits
+_TIDY_EVERY = 256  # commits
+_LOOK_EVERY_S = 2.0  # while nothing happens: is the file still there?
+_CHECKED_AT_START_BYTES = 16 * 1024 * 1024  # what can be read from end to end in a moment; more is with each backup
+_NOTHING = Recovered(0, (), {}, {})
 
 
 class Journal:
@@ -39,21 +60,30 @@ class Journal:
         table_id: str,
         on_synced: Callable[[int], None],
         on_safety: Callable[[str | None], None] = lambda _reason: None,
+        *,
+        ends_stroke: EndsStroke = lambda _kind, _body: True,
         retry_pause_s: float = 1.0,
+        limits: Limits = LIMITS,
+        clock: Clock | None = None,
     ) -> None:
         """Touch nothing yet.
 
-        Both callables are called from the writer thread and must not block: `on_synced` with the position up
-        to which everything is durable, `on_safety` with the reason when batches cannot be written and with
-        None when all is written again. A refused group is tried again every `retry_pause_s` seconds.
+        `on_synced` and `on_safety` are called from the writer thread and must not block: `on_synced` with the
+        position up to which everything is durable, `on_safety` with the reason when batches cannot be written
+        and with None when all is written again. `ends_stroke` tells by kind and body which records end a
+        stroke: the rows since the last three of them are kept. A refused group is tried again every
+        `retry_pause_s` seconds.
         """
         self._directory = directory
         self._on_synced = on_synced
         self._on_safety = on_safety
+        self._ends_stroke = ends_stroke
         self._retry_pause_s = retry_pause_s
+        self._limits = limits
         self._lock = DirectoryLock(directory, table_id)
-        self._clock = SystemClock()
+        self._clock = clock or SystemClock()
         self._guard = SeqGuard()
+        self._backups = BackupThread(directory, self._clock, self._found_damage)
         self._store: Store | None = None
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
@@ -64,16 +94,20 @@ class Journal:
         self._commits = 0
         self._failures = 0
         self._last_commit_ns = 0
-        self._end = (0, 0)  # of the store before the last attempt, and the batches of that
-        self._attempted = 0
+        self._end = (0, 0)  # of the file as far as we know: the newest `seq` and row
+        self._attempted: list[Batch] = []  # what the last attempt was to add to it
         self._reason: str | None = None
         self._safe_from: int | None = None  # unsafe until the disk takes a group, then until this is durable
+        self._notice: str | None = None
+        self._notice_match: int | None = None
+        self._distrusted: set[Path] = set()
+        self._to_replace: tuple[Path | None, str] | None = None  # decided, and not done yet
 
     def open(self) -> Recovered:
         """Lock the directory, read what the table starts from, and start the writer.
 
-        A directory that can be read but not written does not stop the start: the table plays, marked not
-        safe, until the disk takes what waits.
+        A directory that can be read but not written does not stop the start, and neither does a damaged
+        journal: the table plays, and `health` says what is wrong.
         """
         self._lock.acquire()
         try:
@@ -81,11 +115,9 @@ class Journal:
         except BaseException:
             self._lock.release()
             raise
-        self._guard.begin(recovered.last_seq)
-        self._closing.clear()
-        self._appended = self._synced = self._attempted = 0
-        self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
-        self._thread.start()
+        self._appended = self._synced = 0
+        self._attempted = []
+        self._start(recovered)
         return recovered
 
     def append(self, batch: Batch) -> int:
@@ -105,23 +137,49 @@ class Journal:
 
     def rows_since(self, seq: int) -> tuple[SourceRow, ...]:
         """The durable rows of the first batch with a record of at least `seq` and of all batches after it."""
+        if self._to_replace is not None:
+            return ()
         try:
             with read(self._directory) as reader:
                 return reader.rows_since(seq)
         except NoJournalError:  # the disk did not take even an empty one
             return ()
+        except DamagedJournalError as error:
+            self._found_damage(error)
+            return ()
+
+    def match_ended(self) -> None:
+        """A match is over: have a backup made in the background."""
+        self._backups.request()
+
+    def distrust(self, reason: str) -> Recovered:
+        """Start from an older copy, or from nothing. See `JournalPort.distrust`."""
+        self._stop()
+        self._drop_store()
+        try:
+            if self._end == (0, 0):
+                raise DamagedJournalError(reason)
+            recovered = self._start_from_copy(DamagedJournalError(reason))
+        except BaseException:
+            self._lock.release()
+            raise
+        self._start(recovered)
+        return recovered
 
     def health(self) -> JournalHealth:
         """How the journal is now; may be asked from any thread."""
-        reason = self._reason
+        reason, notice = self._reason, self._notice
         return JournalHealth(
             waiting=self._appended - self._synced,
             high_water=self._high_water,
             commits=self._commits,
             failures=self._failures,
             last_commit_ns=self._last_commit_ns,
-            safe=reason is None,
-            reason=reason,
+            safe=reason is None and notice is None,
+            reason=reason or notice,
+            notice=notice,
+            backups=self._backups.made,
+            backup_failures=self._backups.failures,
         )
 
     def close(self) -> None:
@@ -131,35 +189,107 @@ class Journal:
         """
         if self._thread is None:
             return
-        self._closing.set()
-        self._queue.put(None)
-        self._thread.join()
-        self._thread = None
+        self._stop()
+        self._drop_store()
         self._lock.release()
         lost = self._appended - self._synced
         if lost:
             raise UnsavedError(f"{lost} batches could not be written and are lost: {self._reason}")
 
+    # -- the start -----------------------------------------------------------------------------------------
+
+    def _start(self, recovered: Recovered) -> None:
+        self._guard.begin(recovered.last_seq)
+        self._closing.clear()
+        self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
+        self._thread.start()
+        self._backups.start()
+
+    def _stop(self) -> None:
+        self._backups.stop()
+        if self._thread is not None:
+            self._closing.set()
+            self._queue.put(None)
+            self._thread.join()
+            self._thread = None
+
     def _recover(self) -> Recovered:
-        with damage_told(self._directory / JOURNAL_FILE):
-            try:
+        try:
+            interrupted = finish_replacing(self._directory)
+            if (self._directory / DAMAGE_FILE).exists():
+                raise DamagedJournalError((self._directory / DAMAGE_FILE).read_text("utf-8", "replace").strip())
+            with damage_told(self._directory / JOURNAL_FILE):
                 self._store = Store.create(self._directory)
-                return self._store.recover()
-            except (sqlite3.OperationalError, OSError) as error:
-                self._refused(error)
+                if journal_bytes(self._directory) <= _CHECKED_AT_START_BYTES:
+                    self._store.check_content()
+                recovered = self._store.recover()
+            self._end = self._store.end
+            if interrupted:
+                self._give_notice("A damaged journal has been set aside; what it held since the last backup is lost")
+            return recovered
+        except DamagedJournalError as damage:
+            self._drop_store()
+            return self._start_from_copy(damage)
+        except (sqlite3.OperationalError, OSError) as error:
+            self._refused(error)
         try:
             with read(self._directory) as reader:
+                self._end = reader.end()
                 return reader.recovered()
         except NoJournalError:
-            return Recovered(0, (), {}, {})
+            self._end = (0, 0)
+            return _NOTHING
+        except DamagedJournalError as damage:
+            return self._start_from_copy(damage)
+
+    def _start_from_copy(self, damage: DamagedJournalError) -> Recovered:
+        """Have the newest sound copy, or nothing, take the damaged journal's place; at once if the disk lets us."""
+        copy = newest_sound_copy(self._directory, self._distrusted)
+        self._to_replace = (copy, str(damage))
+        if copy is not None:
+            self._distrusted.add(copy)
+        try:
+            store = self._store = self._create()
+            self._end = store.end
+            return store.recover()
+        except (sqlite3.OperationalError, OSError) as error:
+            self._refused(error)
+        if copy is None:
+            self._end = (0, 0)
+            return _NOTHING
+        with closing(Store.open_file(copy, older=True)) as store:
+            self._end = store.read_end()
+            return store.recover()
+
+    def _create(self) -> Store:
+        """Open the journal to write, after the replacement that was decided on."""
+        if self._to_replace is not None:
+            copy, why = self._to_replace
+            aside = replace_journal(self._directory, copy, "damaged", self._clock.wall_ns())
+            if copy is None:
+                lost = "an empty journal has taken over: nothing of what was played is there"
+            else:
+                lost = f"the backup {copy.name} has taken over: what was played since is lost"
+            self._give_notice(f"{why}; {lost}, the damaged file is kept as {aside}")
+            self._to_replace = None
+        return Store.create(self._directory)
+
+    def _give_notice(self, notice: str) -> None:
+        """Say what was lost, until a match has begun of which everything is there."""
+        self._notice, self._notice_match = notice, None
+        _log.error("%s", notice)
+
+    # -- the writer ----------------------------------------------------------------------------------------
 
     def _run(self) -> None:
         group: list[Batch] = []
         ending = False
-        since_checkpoint = 0
+        since_tidied = 0
         while not ending or group:
             ending = self._gather(group) or ending
             if not group:
+                if not ending:
+                    self._look()
                 continue
             is_last_attempt = self._closing.is_set()
             durable = self._write(group)
@@ -168,22 +298,22 @@ class Journal:
                     break
                 self._closing.wait(self._retry_pause_s)
                 continue
+            self._outlive_notice(group[:durable])
             self._synced += durable
             del group[:durable]
             self._tell(self._on_synced, self._synced)
             if self._reason is not None:
                 self._recovering()
-            since_checkpoint += 1
-            if since_checkpoint >= _CHECKPOINT_EVERY:
-                since_checkpoint = 0
-                self._checkpoint()
-        self._drop_store()
+            self._backups.changed()
+            since_tidied += 1
+            if since_tidied >= _TIDY_EVERY and not self._tidy():
+                since_tidied = 0
 
     def _gather(self, group: list[Batch]) -> bool:
-        """Add to the group what waits, at least one batch; True once the queue's end has been reached."""
+        """Add to the group what waits, for a while if nothing does; True once the queue's end has been reached."""
         try:
             while len(group) < _GROUP_LIMIT:
-                batch = self._queue.get(block=not group)
+                batch = self._queue.get(block=not group, timeout=_LOOK_EVERY_S)
                 if batch is None:
                     return True
                 group.append(batch)
@@ -195,21 +325,57 @@ class Journal:
         """How many batches at the head of the group are durable now; 0 if the disk refuses."""
         started_ns = self._clock.monotonic_ns()
         try:
-            if self._store is None:
-                self._store = Store.create(self._directory)
-                self._store.carry_over()
-                if self._attempted and self._store.end != self._end:
-                    # Refused, and there all the same: only the sync had failed. Not a second time.
-                    durable, self._attempted = self._attempted, 0
-                    return durable
-            self._end, self._attempted = self._store.end, len(group)
+            if self._store is None and (durable := self._reopen()):
+                return durable
+            assert self._store is not None
+            self._attempted = list(group)
             self._store.write(group)
+            self._store.check_place()
         except Exception as error:  # whatever it is, the batches stay and the reason is told
             self._refused(error)
             return 0
+        self._took_attempted()
         self._last_commit_ns = self._clock.monotonic_ns() - started_ns
         self._commits += 1
         return len(group)
+
+    def _reopen(self) -> int:
+        """Open the file anew; how many of the attempted batches are durable in it although they were refused."""
+        store = self._create()
+        try:
+            store.carry_over()
+            if self._attempted and store.end == _end_with(self._end, self._attempted):
+                # Refused, and there all the same: only the sync had failed. Not a second time.
+                durable = len(self._attempted)
+                self._took_attempted()
+            elif store.end == self._end:
+                durable = 0
+            else:
+                raise JournalError(
+                    f"another journal is in its place: its newest record is {store.end[0]}, not {self._end[0]}"
+                )
+        except BaseException:
+            store.close()
+            raise
+        self._store = store
+        return durable
+
+    def _took_attempted(self) -> None:
+        self._end = _end_with(self._end, self._attempted)
+        self._attempted = []
+
+    def _look(self) -> None:
+        """Nothing happens: see whether the journal is still there, and whether it is there again."""
+        try:
+            if self._store is None:
+                self._reopen()
+            else:
+                self._store.check_place()
+        except Exception as error:  # as above
+            self._refused(error)
+            return
+        if self._reason is not None:
+            self._recovering()
 
     def _refused(self, error: Exception) -> None:
         self._failures += 1
@@ -217,6 +383,9 @@ class Journal:
         self._drop_store()
         was_safe = self._reason is None
         self._reason = f"the journal in {self._directory} cannot be written: {error}"
+        if is_damage(error) and self._to_replace is None:
+            self._found_damage(error)
+            self._reason = self._notice or self._reason
         if was_safe:
             self._tell(self._on_safety, self._reason)
 
@@ -228,13 +397,43 @@ class Journal:
             self._reason = None
             self._tell(self._on_safety, None)
 
-    def _checkpoint(self) -> None:
+    def _found_damage(self, error: Exception) -> None:
+        """Damage while we play: say so, and leave word for the next start. May be called from any thread."""
+        told = str(error)
+        if not isinstance(error, DamagedJournalError):
+            told = f"the journal {self._directory / JOURNAL_FILE} is damaged: {error}"
+        if self._notice is None:
+            self._give_notice(f"{told}; the next start goes on from the newest backup")
+        with suppress(OSError):  # a disk that does not take the word does not take the score either
+            (self._directory / DAMAGE_FILE).write_text(f"{told}\n", "utf-8")
+
+    def _outlive_notice(self, written: Sequence[Batch]) -> None:
+        if self._notice is None or (self._directory / DAMAGE_FILE).exists():
+            return
+        for record in (record for batch in written for record in batch.records):
+            if self._notice_match is None:
+                self._notice_match = record.match
+            elif record.match > self._notice_match:
+                self._notice = None
+                return
+
+    def _tidy(self) -> bool:
+        """Let go of old evidence, and carry the log over; whether there is more to let go of."""
+        more = False
         try:
             if self._store is not None:
-                self._store.checkpoint()
-        except sqlite3.Error:
+                clock = self._clock
+                more = self._store.prune(
+                    self._limits, self._ends_stroke, clock.wall_ns() if clock.synchronised() else None
+                )
+                if not more:
+                    self._store.checkpoint()
+        except sqlite3.Error as error:
             # Nothing is lost: the log still holds it all. If the disk is at its end, the next write says so.
             self._failures += 1
+            if is_damage(error):
+                self._found_damage(error)
+        return more
 
     def _drop_store(self) -> None:
         store, self._store = self._store, None
@@ -247,3 +446,12 @@ class Journal:
             listener(news)
         except Exception as error:  # the writer must outlive whoever listens
             _log.error("the journal could not report %r: %s", news, error)
+
+
+def _end_with(end: tuple[int, int], batches: Sequence[Batch]) -> tuple[int, int]:
+    """The newest `seq` and row of a file after the batches are in it."""
+    seq, row = end
+    for batch in batches:
+        seq = batch.records[-1].seq if batch.records else seq
+        row += len(batch.rows)
+    return seq, row

@@ -1,7 +1,9 @@
 """What the journal's tests write, and how they wait for the writer thread."""
 
+import resource
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from appliance.journal import Answer, Batch, InlineJournal, Journal, Record, Recovered, SourceRow, Stamp
@@ -70,3 +72,14 @@ def reopened(directory: Path) -> Recovered:
 
 def journal_on(directory: Path, listener: Listener) -> Journal:
     return Journal(directory, "club-1", listener.on_synced, listener.on_safety, retry_pause_s=0.01)
+
+
+@contextmanager
+def files_no_longer_than(size: int) -> Iterator[None]:
+    """Have the kernel refuse every write past `size`, as a full disk does."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -21,6 +21,7 @@ from appliance.journal import (
 )
 from appliance.journal.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 from appliance.journal.store import JOURNAL_FILE, Store
+from appliance.journal.values import RECORD_VERSION
 from tests.journal.material import Listener, batch, edge, journal_on, record, reopened, stamp
 
 OPENERS: dict[str, Callable[[Path], JournalPort]] = {
@@ -127,18 +128,18 @@ def test_a_newer_file_is_refused_in_a_sentence_and_left_as_it_is(
     assert (tmp_path / JOURNAL_FILE).read_bytes() == before
 
 
-def test_another_programs_database_is_refused(tmp_path: Path, opener: Callable[[Path], JournalPort]) -> None:
+def test_another_programs_database_is_refused(tmp_path: Path) -> None:
     other = sqlite3.connect(tmp_path / JOURNAL_FILE)
     other.execute("CREATE TABLE recipe (name TEXT)")
     other.close()
     with pytest.raises(DamagedJournalError, match="of another program"):
-        opener(tmp_path).open()
+        OPENERS["inline"](tmp_path).open()
 
 
-def test_what_is_no_database_is_refused(tmp_path: Path, opener: Callable[[Path], JournalPort]) -> None:
+def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / JOURNAL_FILE).write_text("score: 7 to 4\n" * 100)
     with pytest.raises(DamagedJournalError, match="is damaged: file is not a database"):
-        opener(tmp_path).open()
+        OPENERS["inline"](tmp_path).open()
     with pytest.raises(DamagedJournalError, match="is damaged"), read(tmp_path):
         pass
 
@@ -152,22 +153,36 @@ def test_a_damaged_page_is_told_in_a_sentence(tmp_path: Path) -> None:
     content[4096:] = bytes(len(content) - 4096)
     path.write_bytes(content)
     with pytest.raises(DamagedJournalError, match=r"journal.sqlite is damaged: "):
-        Journal(tmp_path, "club-1", lambda _position: None).open()
+        OPENERS["inline"](tmp_path).open()
     with pytest.raises(DamagedJournalError, match="is damaged"), read(tmp_path) as reader:
         reader.recovered()
     # The lock has been let go: the next start is refused for the damage again, not for the first.
     with pytest.raises(DamagedJournalError):
-        Journal(tmp_path, "club-1", lambda _position: None).open()
+        OPENERS["inline"](tmp_path).open()
 
 
-@pytest.mark.parametrize("step", range(sum(len(statements) for statements in MIGRATIONS)))
+def test_a_record_of_a_newer_program_is_refused_by_its_number(
+    tmp_path: Path, opener: Callable[[Path], JournalPort]
+) -> None:
+    store = Store.create(tmp_path)
+    store.write((batch(1), Batch((replace(record(2), version=RECORD_VERSION + 1),)), batch(3)))
+    store.close()
+    sentence = rf"record 2 of the journal \(stroke_closed\) has version {RECORD_VERSION + 1} .*: update needed"
+    for _ in range(2):
+        with pytest.raises(NewerJournalError, match=sentence):
+            opener(tmp_path).open()
+    with pytest.raises(NewerJournalError, match=sentence), read(tmp_path) as reader:
+        reader.records(1)
+
+
+@pytest.mark.parametrize("step", range(len(MIGRATIONS[0])))
 def test_a_creation_cut_at_any_statement_leaves_an_empty_file_that_is_finished_later(
     tmp_path: Path, step: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     statements = MIGRATIONS[0]
     broken = (*statements[:step], "CREATE NONSENSE", *statements[step:])
     with monkeypatch.context() as patch:
-        patch.setattr("appliance.journal.store.MIGRATIONS", (broken,))
+        patch.setattr("appliance.journal.store.MIGRATIONS", (broken, *MIGRATIONS[1:]))
         with pytest.raises(sqlite3.OperationalError):
             Store.create(tmp_path)
     with pytest.raises(NoJournalError), read(tmp_path):

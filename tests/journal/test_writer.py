@@ -1,7 +1,6 @@
 """The writer thread: groups, stalls, what a refusing disk does, and the end."""
 
 import os
-import resource
 import shutil
 import sqlite3
 import tempfile
@@ -14,7 +13,7 @@ import pytest
 
 from appliance.journal import Batch, Journal, JournalError, UnsavedError, read
 from appliance.journal.store import JOURNAL_FILE, Store
-from tests.journal.material import DEADLINE_S, Listener, batch, edge, journal_on, record, reopened
+from tests.journal.material import DEADLINE_S, Listener, batch, edge, files_no_longer_than, journal_on, record, reopened
 
 NOBODY = 65534
 
@@ -87,17 +86,6 @@ def test_a_listener_that_fails_does_not_end_the_writer(tmp_path: Path, caplog: p
     journal.close()
     assert journal.synced == 2
     assert "Event loop is closed" in caplog.text
-
-
-@contextmanager
-def files_no_longer_than(size: int) -> Iterator[None]:
-    """Have the kernel refuse every write past `size`, as a full disk does."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_a_full_disk_makes_it_unsafe_and_space_makes_it_safe_with_nothing_lost(tmp_path: Path) -> None:
