@@ -206,6 +206,7 @@ class Mcu:
             self._entries.popleft()
         self._oldest += count
         self._sent = max(self._sent, self._oldest)
+        self._highest_sent = max(self._highest_sent, self._oldest)
         self._resend_at_us = now_us + RESEND_AFTER_US if self._entries else None
         self._record_loss(self.tick(now_us), room_for=1)
 
