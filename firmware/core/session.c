@@ -16,6 +16,7 @@ void session_boot(struct session *session, const struct identity *who, const uin
     memcpy(session->levels, levels, sizeof session->levels);
     session->hello_due = true;
     session->heartbeat_at = now;
+    session->patience = HEARTBEAT_PATIENCE;
 }
 
 /* ------------------------------------------------------------------ what happens at the table */
@@ -142,6 +143,7 @@ static uint8_t heartbeat(struct session *session, uint8_t *frame, uint32_t now)
     at = put_standing(session, at);
     session->echo = 0;
     session->heartbeat_at = now + HEARTBEAT_PERIOD_US;
+    session->patience = HEARTBEAT_PATIENCE;
     return frame_close(frame, (uint8_t)(at - payload));
 }
 
@@ -158,11 +160,13 @@ uint8_t session_poll(struct session *session, uint8_t *frame, uint32_t now)
         session->resend_armed = true;
         session->resend_at = now + RESEND_AFTER_US;
     }
-    if (ring_has_unsent(ring) && !reached(now, session->heartbeat_at + HEARTBEAT_PATIENCE_US))
+    bool is_heartbeat_due = reached(now, session->heartbeat_at);
+    if (ring_has_unsent(ring) && !(is_heartbeat_due && session->patience == 0)) {
+        if (is_heartbeat_due)
+            session->patience--;
         return edges(session, frame, now);
-    if (reached(now, session->heartbeat_at))
-        return heartbeat(session, frame, now);
-    return 0;
+    }
+    return is_heartbeat_due ? heartbeat(session, frame, now) : 0;
 }
 
 static uint32_t until(uint32_t now, uint32_t at)

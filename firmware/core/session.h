@@ -17,8 +17,11 @@
 #define HEARTBEAT_PERIOD_US 250000u
 #define RESEND_AFTER_US 250000u
 
-/* A heartbeat that is due lets entries go first, because it speaks of them, but not for longer than this. */
-#define HEARTBEAT_PATIENCE_US 250000u
+/*
+ * A heartbeat that is due lets entries go first, because it speaks of them, but not more frames than a full
+ * ring needs: so it comes even where entries are made faster than the line takes them.
+ */
+#define HEARTBEAT_PATIENCE (RING_ENTRIES / MAX_ENTRIES)
 
 /* The longest that `session_poll` writes: a HELLO with a zero before it fits as well. */
 #define SESSION_FRAME_MAX FRAME_MAX
@@ -29,6 +32,7 @@ struct session {
     struct deframer in;
     uint16_t bad_frames;
     uint16_t echo;
+    uint8_t patience;              /* frames that may still go before a heartbeat that is due */
     bool hello_due;
     bool resend_armed;
     uint32_t resend_at;

@@ -83,7 +83,7 @@ static void heartbeats_go_on_under_any_load(void)
         heartbeats += poll(now) == KIND_HEARTBEAT;
         say(KIND_ACK, (uint16_t)who.boot_id, session.ring.sent, now);
     }
-    CHECK(heartbeats >= 19);
+    CHECK(heartbeats >= 25);
     CHECK(session.ring.lost > 0);
 }
 
