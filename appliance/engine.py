@@ -10,13 +10,14 @@ no passage is still going on.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from appliance.events import ColourReading, Edge, EdgesLost, SourceBack, SourceInput, SourceLost
 from appliance.journal import Answer, Batch, Record, Recovered, SourceRow, Stamp
-from appliance.records import is_fact, read_event, write_event
+from appliance.records import ends_stroke, is_fact, read_record, write_event
 from appliance.sensing.bank import (
     Beam,
     Button,
@@ -45,7 +46,7 @@ from appliance.table.inputs import (
     TableInput,
 )
 from appliance.table.matches import first_match
-from appliance.table.model import Json, Policy, Stepped, StrokeClosed, TableEvent, TableState
+from appliance.table.model import Json, Policy, TableEvent, TableState
 from appliance.table.view import happenings, state_body
 
 REMEMBERED_ANSWERS = 1000
@@ -113,7 +114,7 @@ class Engine:
         self._run = stamp.monotonic_ns
         for record in recovered.records:
             # The matches before are not read, so how many there were is not folded but kept with each record.
-            self._tip = replace(evolve(self._tip, read_event(record.body), record.seq), depth=record.match)
+            self._tip = replace(evolve(self._tip, read_record(record), record.seq), depth=record.match)
         if self._tip is None:
             decision = begin(first_match(self.policy, self.first_position))
             return [self._accept(decision, stamp, first=True)]
@@ -121,14 +122,11 @@ class Engine:
             return self._decide(Rebooted(stamp.monotonic_ns), stamp)
         return []
 
-    def horizon_seq(self, records: Iterable[Record]) -> int:
+    def horizon_seq(self, records: Sequence[Record]) -> int:
         """From which record on the edges are needed to know what was going on: those since the stroke before."""
-        closed = [
-            record.seq
-            for record in records
-            if isinstance(event := read_event(record.body), Stepped) and isinstance(event.step.action, StrokeClosed)
-        ]
-        return closed[-2] if len(closed) > 1 else 0
+        closed = (record.seq for record in reversed(records) if ends_stroke(record.kind, record.body))
+        newest = tuple(islice(closed, 2))
+        return newest[1] if len(newest) > 1 else records[0].seq if records else 0
 
     def rebuild_sensing(self, rows: Iterable[SourceRow], boot_id: str) -> None:
         """Bring the debouncers to where they were: everything that followed from these edges is recorded."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from appliance.journal import JournalReader, read
-from appliance.records import read_event
+from appliance.records import read_record
 from appliance.table.evolve import evolve
 from appliance.table.model import Match, TableState
 
@@ -16,7 +16,7 @@ def latest(directory: Path) -> TableState | None:
     with read(directory) as reader:
         state: TableState | None = None
         for record in reader.recovered().records:
-            state = evolve(state, read_event(record.body), record.seq)
+            state = evolve(state, read_record(record), record.seq)
         return state
 
 
@@ -34,6 +34,6 @@ def _fold_all(reader: JournalReader) -> dict[str, Match]:
     found: dict[str, Match] = {}
     state: TableState | None = None
     for record in records:
-        state = evolve(state, read_event(record.body), record.seq)
+        state = evolve(state, read_record(record), record.seq)
         found[state.match.id] = state.match
     return found

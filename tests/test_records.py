@@ -5,8 +5,8 @@ from typing import get_args
 
 import pytest
 
-from appliance.journal import JournalError
-from appliance.records import UnreadableRecordError, is_fact, read_event, write_event
+from appliance.journal import JournalError, NewerJournalError, Record, Stamp
+from appliance.records import UnreadableRecordError, ends_stroke, is_fact, read_event, read_record, write_event
 from appliance.table import model
 from appliance.table.model import (
     Abandoned,
@@ -138,3 +138,39 @@ def test_what_is_no_record_is_one_sentence(text, where):
     assert isinstance(caught.value, JournalError)
     assert "\n" not in str(caught.value)
     assert where in str(caught.value)
+
+
+def kept(kind, body):
+    return Record(41, 3, kind, True, body, Stamp("boot", 1, 2, True))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"kind": "struck"}',
+        '{"kind": "struck", "at_ns": NaN}',
+        '{"kind": "struck", "at_ns": 1e400}',
+        '{"kind": "struck", "at_ns": "soon"}',
+        '{"kind": "danced"}',
+        '{"kind": ["struck"]}',
+        "null",
+        "[" * 10_000,
+        '{"kind": "struck", "at_ns": ',
+    ],
+)
+def test_a_record_of_a_wrong_shape_is_refused_by_its_number(body):
+    with pytest.raises(UnreadableRecordError, match=r"^record 41 of the journal \(struck\): ") as caught:
+        read_record(kept("struck", body))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_record_of_an_unknown_kind_is_a_newer_programs():
+    with pytest.raises(NewerJournalError, match=r"^record 41 of the journal \(danced\) .*: update needed$"):
+        read_record(kept("danced", '{"kind": "danced", "at_ns": 7}'))
+
+
+def test_only_the_record_that_closes_a_stroke_ends_it():
+    ends = [event for event in EVENTS if ends_stroke(event.kind, write_event(event))]
+    assert [(type(event), type(event.step.action)) for event in ends] == [(model.Stepped, model.StrokeClosed)]
+    assert not ends_stroke("stepped", "no JSON")
+    assert not ends_stroke("stepped", "[]")

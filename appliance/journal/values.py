@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 RECORD_VERSION = 1
-"""The format of a record's body that this program writes."""
+"""The format of a record's body that this program writes.
+
+It grows with every change that an older program would misread: a new kind of step inside a known kind of record,
+or a field that changes what the others mean.
+"""
 
 
 class JournalError(Exception):
