@@ -30,7 +30,16 @@ from appliance.documents import (
 )
 from appliance.engine import Engine, Output
 from appliance.events import SourceInput
-from appliance.journal import Batch, Journal, JournalError, JournalPort, Stamp
+from appliance.journal import (
+    Batch,
+    Journal,
+    JournalError,
+    JournalHealth,
+    JournalPort,
+    NewerJournalError,
+    Recovered,
+    Stamp,
+)
 from appliance.link.session import HostSession
 from appliance.mqtt.client import MqttLink
 from appliance.mqtt.requests import RequestError, parse_request
@@ -42,6 +51,7 @@ from appliance.mqtt.topics import (
     response_message,
     state_messages,
 )
+from appliance.records import ends_stroke
 from appliance.sources.serial import SerialSource
 from appliance.table.model import TableState
 from appliance.table.view import state_body
@@ -51,6 +61,8 @@ from appliance.wiring import inputs_of, policy_of
 TICK_S = 1.0
 PARTS_NEWS = frozenset({"beam_fault", "beam_well", "source_lost", "source_back"})
 """Events after which the last word on the parts' health is no longer true."""
+MATCH_ENDS = frozenset({"match_ended", "match_abandoned", "round_won"})
+"""Events after which there is a result to make a backup of."""
 
 _log = logging.getLogger(__name__)
 
@@ -116,7 +128,7 @@ class Ports:
 def _real_journal(
     settings: Settings, on_synced: Callable[[int], None], on_safety: Callable[[str | None], None]
 ) -> JournalPort:
-    return Journal(settings.table.state_dir, settings.table.id, on_synced, on_safety)
+    return Journal(settings.table.state_dir, settings.table.id, on_synced, on_safety, ends_stroke=ends_stroke)
 
 
 def _real_source(section: SourceSection, progress: Progress, deliver: Deliver, clock: Clock) -> SourcePort:
@@ -157,6 +169,7 @@ class TableDaemon:
     _waiting: deque[_Waiting] = field(default_factory=deque)
     _position: int = 0
     _unsafe: str | None = None
+    _notice: str | None = None
     _shown: TableState | None = None
     _stopping: bool = False
     _broker: tuple[bool, str] = (False, "not connected yet")
@@ -168,13 +181,12 @@ class TableDaemon:
         """Recover, then open the sources, then the broker. JournalError where the journal cannot be had."""
         self._loop = asyncio.get_running_loop()
         settings = self.settings
-        policy = policy_of(settings)
-        self.engine = Engine(settings.table.id, policy, inputs_of(settings))
         self._publisher = self.ports.publisher(settings, self._hear_request, self._hear_connection)
         self._journal = self.ports.journal(settings, self._from_thread(self._synced), self._from_thread(self._safety))
         recovered = self._journal.open()
         try:
-            self._begin(self.engine.recover(recovered, self.stamp()))
+            recovered, outputs = self._fold(recovered)
+            self._begin(outputs)
             rows = self._journal.rows_since(self.engine.horizon_seq(recovered.records))
             self.engine.rebuild_sensing(rows, self.clock.boot_id())
         except BaseException:
@@ -191,6 +203,19 @@ class TableDaemon:
         self._publishing = self._loop.create_task(self._publisher.run())
         self._tick()
         self._tell_health()
+
+    def _fold(self, recovered: Recovered) -> tuple[Recovered, list[Output]]:
+        """The engine on what the journal holds; on an older copy where that cannot be folded, and never on less
+        than a newer program wrote.
+        """
+        while True:
+            self.engine = Engine(self.settings.table.id, policy_of(self.settings), inputs_of(self.settings))
+            try:
+                return recovered, self.engine.recover(recovered, self.stamp())
+            except NewerJournalError:
+                raise
+            except Exception as error:  # whatever it is, it would be the same at every start
+                recovered = self._journal.distrust(f"the journal cannot be folded: {error}")
 
     async def stop(self) -> None:
         """Let go of the sources, write what waits, say goodbye to the broker.
@@ -349,6 +374,8 @@ class TableDaemon:
             for news in waiting.output.news:
                 self._publish_event(news, waiting.state, waiting.stamp)
                 parts_changed |= news["event"] in PARTS_NEWS
+                if news["event"] in MATCH_ENDS:
+                    self._journal.match_ended()
             if waiting.output.response is not None:
                 response = response_document(table, waiting.state, waiting.output.response, waiting.stamp)
                 self._publisher.publish(response_message(response))
@@ -392,10 +419,23 @@ class TableDaemon:
         self._take(self.engine.tick(stamp), stamp)
         self._watch_window(stamp)
 
+    def _tell_notice(self, health: JournalHealth, stamp: Stamp) -> None:
+        """Tell once that something was lost before, although what happens now is written."""
+        if health.notice != self._notice and self._shown is not None:
+            self._notice = health.notice
+            news = {
+                "event": "journal_unsafe" if health.notice else "journal_safe",
+                "event_id": f"{self.engine.state.seq}.journal.{stamp.monotonic_ns}",
+            }
+            reason = {"reason": health.notice} if health.notice else {}
+            self._publish_event({**news, **reason}, self._shown, stamp)
+
     def _tell_health(self) -> None:
         if self._shown is None or self._stopping:
             return
         stamp = self.stamp()
+        journal = self._journal.health()
+        self._tell_notice(journal, stamp)
         connected, reason = self._broker
         document = health_document(
             self.settings.table.id,
@@ -403,7 +443,7 @@ class TableDaemon:
             stamp,
             bank=self.engine.bank,
             sources={name: _source_health(source) for name, source in self._sources.items()},
-            journal=self._journal.health(),
+            journal=journal,
             broker={"connected": connected, "reason": reason or None, "counters": self._publisher.counters()},
         )
         self._publisher.publish(health_message(document))
