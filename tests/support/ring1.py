@@ -21,7 +21,7 @@ from appliance.config import Settings, from_document
 from appliance.config.settings import Source as SourceSection
 from appliance.daemon import Deliver, Ports, Progress, TableDaemon
 from appliance.events import SourceInput
-from appliance.journal import Batch, JournalHealth, Recovered, SourceRow
+from appliance.journal import Batch, DamagedJournalError, JournalHealth, Recovered, SourceRow
 from appliance.journal.order import SeqGuard
 from appliance.journal.store import Store
 from appliance.link.session import HostSession, LinkState
@@ -175,6 +175,12 @@ class DiskJournal:
 
     def rows_since(self, seq: int) -> tuple[SourceRow, ...]:
         return self._disk.store.rows_since(seq)
+
+    def match_ended(self) -> None:
+        pass
+
+    def distrust(self, reason: str) -> Recovered:
+        raise DamagedJournalError(reason)
 
     def health(self) -> JournalHealth:
         waiting = len(self._waiting)
