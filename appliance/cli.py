@@ -206,6 +206,14 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     export.add_argument("--state-dir", required=True, type=Path, metavar="DIR")
     export.add_argument("--match", metavar="ID", help="default: the latest")
 
+    backup = command("backup", _backup, "Copy a table's journal to a file, while it plays on.")
+    backup.add_argument("--state-dir", required=True, type=Path, metavar="DIR")
+    backup.add_argument("file", metavar="FILE", nargs="?", type=Path, help="default: a dated one here")
+
+    restore = command("restore", _restore, "Make a backup a table's journal again; what was there is kept.")
+    restore.add_argument("file", metavar="FILE", type=Path)
+    restore.add_argument("--state-dir", required=True, type=Path, metavar="DIR")
+
     replay = command("replay", _replay, "Run recorded edges through the appliance and print its events.")
     replay.add_argument("file", metavar="FILE", help="a recording; - is standard input")
 
@@ -374,6 +382,33 @@ def _export(options: argparse.Namespace) -> int:
     from appliance.export import export_observations
 
     return export_observations(directory, options.match, sys.stdout, sys.stderr)
+
+
+def _backup(options: argparse.Namespace) -> int:
+    directory = _directory(options.state_dir)
+    from appliance.backup import back_up
+    from appliance.clock import SystemClock
+    from appliance.journal import JournalError
+
+    try:
+        print(back_up(directory, options.file, SystemClock()))
+    except JournalError as error:
+        _say(str(error))
+        return FOUND_WRONG
+    return WELL
+
+
+def _restore(options: argparse.Namespace) -> int:
+    from appliance.backup import restore
+    from appliance.clock import SystemClock
+    from appliance.journal import JournalError
+
+    try:
+        print(restore(options.file, options.state_dir, SystemClock()))
+    except JournalError as error:
+        _say(str(error))
+        return FOUND_WRONG
+    return WELL
 
 
 def _directory(path: Path) -> Path:
