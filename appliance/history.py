@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from appliance.journal import JournalReader, read
+from appliance.journal import JournalReader, Recovered, read
 from appliance.records import read_record
 from appliance.table.evolve import evolve
 from appliance.table.model import Match, TableState
@@ -14,10 +14,15 @@ def latest(directory: Path) -> TableState | None:
     Raises `JournalError`, one sentence, where there is no journal that can be read.
     """
     with read(directory) as reader:
-        state: TableState | None = None
-        for record in reader.recovered().records:
-            state = evolve(state, read_record(record), record.seq)
-        return state
+        return latest_of(reader.recovered())
+
+
+def latest_of(recovered: Recovered) -> TableState | None:
+    """The tip that follows from what was recovered."""
+    state: TableState | None = None
+    for record in recovered.records:
+        state = evolve(state, read_record(record), record.seq)
+    return state
 
 
 def matches(directory: Path) -> dict[str, Match]:
