@@ -13,10 +13,11 @@ import contextlib
 import logging
 import signal
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
+from appliance import lamps
 from appliance.clock import Clock, SystemClock
 from appliance.config import Settings
 from appliance.config.settings import Source as SourceSection
@@ -52,13 +53,16 @@ from appliance.mqtt.topics import (
     state_messages,
 )
 from appliance.records import ends_stroke
+from appliance.sources.gpio import GpioSource, Pins
 from appliance.sources.serial import SerialSource
 from appliance.table.model import TableState
 from appliance.table.view import state_body
 from appliance.web.server import WebServer, WebServerError
-from appliance.wiring import inputs_of, policy_of
+from appliance.wiring import inputs_of, lamps_of, pins_of, policy_of
 
 TICK_S = 1.0
+WELL = "connected"
+"""The status of a source with which nothing is wrong."""
 PARTS_NEWS = frozenset({"beam_fault", "beam_well", "source_lost", "source_back"})
 """Events after which the last word on the parts' health is no longer true."""
 MATCH_ENDS = frozenset({"match_ended", "match_abandoned", "round_won"})
@@ -94,6 +98,14 @@ class SourcePort(Protocol):
         """A frozen snapshot (a dataclass of numbers) of what it counted."""
 
 
+@runtime_checkable
+class LampsPort(Protocol):
+    """A source that has outputs as well."""
+
+    def show(self, levels: Mapping[int, int]) -> None:
+        """Set outputs by channel, now and whenever the source is back."""
+
+
 class PublisherPort(Protocol):
     """What the daemon needs of the connection to the broker."""
 
@@ -116,6 +128,10 @@ Deliver = Callable[[list[SourceInput]], None]
 Progress = tuple[int, int] | None
 
 
+def _real_pins(source_id: str, wanted: Pins, deliver: Deliver, clock: Clock) -> SourcePort:
+    return GpioSource(source_id, wanted, deliver, clock.monotonic_ns)
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
     """How a table gets its journal, its sources and its connection; tests put other ones in their place."""
@@ -123,6 +139,7 @@ class Ports:
     journal: Callable[[Settings, Callable[[int], None], Callable[[str | None], None]], JournalPort]
     source: Callable[[SourceSection, Progress, Deliver, Clock], SourcePort]
     publisher: Callable[[Settings, OnRequest, OnConnection], PublisherPort]
+    pins: Callable[[str, Pins, Deliver, Clock], SourcePort] = _real_pins
 
 
 def _real_journal(
@@ -175,6 +192,8 @@ class TableDaemon:
     _broker: tuple[bool, str] = (False, "not connected yet")
     _publishing: asyncio.Task[None] | None = None
     _timers: dict[str, asyncio.TimerHandle] = field(default_factory=dict)
+    _lamps: tuple[lamps.Lamp, ...] = ()
+    _said: dict[str, str] = field(default_factory=dict)
     _loop: asyncio.AbstractEventLoop = field(init=False)
 
     async def start(self) -> None:
@@ -197,7 +216,9 @@ class TableDaemon:
                 progress = self.engine.progress.get(section.id)
                 self._sources[section.id] = self.ports.source(section, progress, self._hear_source, self.clock)
             elif section.kind == "gpio":
-                _log.error("source %s: GPIO is not available yet; its beams stay out", section.id)
+                wanted = pins_of(settings, section.id)
+                self._sources[section.id] = self.ports.pins(section.id, wanted, self._hear_source, self.clock)
+        self._lamps = tuple(lamp for lamp in lamps_of(settings) if isinstance(self._sources[lamp.source], LampsPort))
         for source in self._sources.values():
             source.start()
         self._publishing = self._loop.create_task(self._publisher.run())
@@ -395,6 +416,22 @@ class TableDaemon:
             self._publisher.publish(info_message(info))
         if first:
             self._tell_health()
+        self._light()
+
+    def _light(self) -> None:
+        """Let the lamps show what was published last, and whether something needs a hand."""
+        if not self._lamps or self._shown is None or self._stopping:
+            return
+        sources = self._sources.values()
+        fault = (
+            self._unsafe is not None
+            or any(not source.is_connected or _outages(source) for source in sources)
+            or lamps.out_of_service(self.engine.bank)
+        )
+        for source_id, levels in lamps.levels(self._lamps, self._shown, fault=fault).items():
+            source = self._sources[source_id]
+            assert isinstance(source, LampsPort)
+            source.show(levels)
 
     def _publish_event(self, news: Any, state: TableState, stamp: Stamp) -> None:
         document = event_document(self.settings.table.id, state, news, stamp)
@@ -405,6 +442,7 @@ class TableDaemon:
     def _tick(self) -> None:
         stamp = self.stamp()
         self._take(self.engine.tick(stamp), stamp)
+        self._light()
         self._set_timer("tick", TICK_S, self._tick)
 
     def _watch_window(self, stamp: Stamp) -> None:
@@ -443,11 +481,23 @@ class TableDaemon:
             stamp,
             bank=self.engine.bank,
             sources={name: _source_health(source) for name, source in self._sources.items()},
+            outages={name: _outages(source) for name, source in self._sources.items()},
             journal=journal,
             broker={"connected": connected, "reason": reason or None, "counters": self._publisher.counters()},
         )
         self._publisher.publish(health_message(document))
+        self._log_sources()
+        self._light()
         self._set_timer("health", HEALTH_EVERY_S, self._tell_health)
+
+    def _log_sources(self) -> None:
+        """Say of each source how it stands, once for each change."""
+        for name, source in self._sources.items():
+            before, status = self._said.get(name), source.status
+            if status != before:
+                self._said[name] = status
+                level = logging.INFO if status == WELL else logging.WARNING
+                _log.log(level, "table %s, source %s: %s", self.settings.table.id, name, status)
 
     def _set_timer(self, name: str, delay_s: float, call: Callable[[], None]) -> None:
         """Each timer is set once: a new time takes the place of the old one."""
@@ -457,12 +507,16 @@ class TableDaemon:
 
 
 def _source_health(source: SourcePort) -> dict[str, Any]:
-    connected = source.is_connected
     return {
-        "state": "ok" if connected else "lost",
-        "reason": None if connected else source.status,
+        "state": "ok" if source.is_connected else "lost",
+        "reason": None if source.status == WELL else source.status,
         "counters": asdict(source.counters),
     }
+
+
+def _outages(source: SourcePort) -> Mapping[int, str]:
+    """By channel: why that wire cannot be used. A board is whole or lost."""
+    return source.outages if isinstance(source, GpioSource) else {}
 
 
 async def serve_pages(tables: Sequence[Settings]) -> list[WebServer]:

@@ -15,7 +15,7 @@ from appliance.mqtt.topics import (
     SCHEMAS,
     STATE_SCHEMA,
 )
-from appliance.sensing.bank import Button, SensorBank
+from appliance.sensing.bank import Button, Input, SensorBank
 from appliance.sensing.debounce import Condition, Debouncer
 from appliance.table.matches import options_in_force
 from appliance.table.model import Json, Policy, TableState
@@ -102,17 +102,22 @@ def health_document(
     *,
     bank: SensorBank,
     sources: Mapping[str, Json],
+    outages: Mapping[str, Mapping[int, str]],
     journal: JournalHealth,
     broker: Json,
 ) -> dict[str, Any]:
-    """The `health` document: how every part is, and for how long that word holds."""
+    """The `health` document: how every part is, and for how long that word holds.
+
+    `outages` says, by source and channel, which wires cannot be used and why. A button is among the beams as long
+    as something is wrong with it.
+    """
     return {
         **_envelope(HEALTH_SCHEMA, table, state, stamp),
         "valid_for_s": HEALTH_VALID_S,
         "beams": {
-            name: _beam_health(debouncer, stamp.monotonic_ns)
+            name: health
             for name, (found, debouncer) in bank.debouncers.items()
-            if not isinstance(found, Button)
+            if (health := _input_health(found, debouncer, outages, stamp.monotonic_ns)) is not None
         },
         "sources": dict(sources),
         "journal": {
@@ -137,6 +142,21 @@ _CONDITIONS = {
     Condition.BLOCKED: ("blocked", "Something lies in the beam, or its emitter or wire is out: look at the pocket."),
     Condition.SETTLING: ("blocked", "Clear again; it counts once it has been quiet for a second."),
 }
+
+
+_STUCK = "The button has been down for too long, or its wire is cut short; it asks for nothing."
+
+
+def _input_health(
+    found: Input, debouncer: Debouncer, outages: Mapping[str, Mapping[int, str]], now_ns: int
+) -> dict[str, Any] | None:
+    health = _beam_health(debouncer, now_ns)
+    outage = outages.get(found.source, {}).get(found.channel)
+    if outage is not None:
+        return {**health, "state": "unknown", "since_s": None, "reason": outage}
+    if not isinstance(found, Button):
+        return health
+    return {**health, "reason": _STUCK} if debouncer.condition is Condition.BLOCKED else None
 
 
 def _beam_health(debouncer: Debouncer, now_ns: int) -> dict[str, Any]:

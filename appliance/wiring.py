@@ -1,11 +1,16 @@
 """From the settings of a table to its inputs and its policy: the configuration's words end here."""
 
+from collections.abc import Mapping
+
 from appliance.config import Settings
 from appliance.config.settings import Beam as BeamSection
 from appliance.config.settings import Button as ButtonSection
 from appliance.config.settings import Level
-from appliance.sensing.bank import Beam, Button, Input, StrikeSensor
+from appliance.lamps import Lamp
+from appliance.sensing.bank import Beam, Button, Input, LongPress, StrikeSensor
 from appliance.sensing.debounce import BUTTON, CARPETBALL_PIT, CARROM_POCKET, STRIKE_SENSOR, DebounceSettings
+from appliance.sources.gpio import Pins
+from appliance.sources.header import Pull
 from appliance.table.model import Policy, Seat
 
 STRIKE = "strike"
@@ -42,9 +47,34 @@ def _beam(section: BeamSection, pocket: DebounceSettings) -> Input:
 
 
 def _button(section: ButtonSection) -> Button:
-    fields = tuple(sorted(section.fields.items()))
+    action, fields = _request(section.action, section.fields)
+    long = LongPress(*_request(section.long.action, section.long.fields)) if section.long is not None else None
     level = _LEVELS[section.pressed_level]
-    return Button(section.id, section.source, section.channel, section.action, fields, level, BUTTON)
+    return Button(section.id, section.source, section.channel, action, fields, level, BUTTON, long)
+
+
+def _request(action: str, fields: Mapping[str, object]) -> tuple[str, tuple[tuple[str, object], ...]]:
+    """The request that an action stands for: `cue` is the object key of a table that has one ball to tell apart."""
+    if action == "cue":
+        return "object", (("object", "cue"), *sorted(fields.items()))
+    return action, tuple(sorted(fields.items()))
+
+
+def pins_of(settings: Settings, source_id: str) -> Pins:
+    """What a GPIO source has to claim for its beams, buttons and lamps."""
+    pulls: dict[int, Pull] = {beam.channel: beam.pull or "up" for beam in settings.beams if beam.source == source_id}
+    for button in settings.buttons:
+        if button.source == source_id:
+            pulls[button.channel] = "up" if button.pressed_level == "low" else "down"
+    outputs = {lamp.channel: 1 - _LEVELS[lamp.lit_level] for lamp in settings.lamps if lamp.source == source_id}
+    return Pins(pulls, outputs)
+
+
+def lamps_of(settings: Settings) -> tuple[Lamp, ...]:
+    """Every lamp, with its polarity."""
+    return tuple(
+        Lamp(lamp.source, lamp.channel, lamp.shows, lamp.player, _LEVELS[lamp.lit_level]) for lamp in settings.lamps
+    )
 
 
 def _times(settings: DebounceSettings) -> dict[str, int]:

@@ -46,8 +46,16 @@ class StrikeSensor:
 
 
 @dataclass(frozen=True, slots=True)
+class LongPress:
+    """What a press of `LONG_PRESS_NS` or more asks for instead."""
+
+    action: str
+    fields: tuple[tuple[str, object], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Button:
-    """A button; `action` and `fields` are the request that a press stands for."""
+    """A button; `action` and `fields` are the request that a press stands for, `long` that of a long one."""
 
     id: str
     source: str
@@ -56,6 +64,12 @@ class Button:
     fields: tuple[tuple[str, object], ...]
     pressed_level: int
     settings: DebounceSettings
+    long: LongPress | None = None
+
+    def asks(self, long: bool) -> tuple[str, dict[str, object]]:
+        """The command and the fields of the request that a press is."""
+        meant = self.long if long and self.long is not None else self
+        return meant.action, dict(meant.fields)
 
 
 Input = Beam | StrikeSensor | Button
@@ -88,10 +102,11 @@ class StrikeSeen:
 
 @dataclass(frozen=True, slots=True)
 class Pressed:
-    """A button was pressed at `at_ns` and let go."""
+    """A button was pressed at `at_ns` and let go, `long` after it."""
 
     button: Button
     at_ns: int
+    long: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +128,7 @@ class InputWell:
 TableSignal = PassageSeen | ColourSeen | StrikeSeen | Pressed | InputBlocked | InputWell
 
 COLOUR_WITHIN_NS = 1_000_000_000
+LONG_PRESS_NS = 1_000_000_000
 
 
 class SensorBank:
@@ -221,7 +237,7 @@ class SensorBank:
                     case StrikeSensor():
                         return StrikeSeen(found, signal.started_ns)
                     case Button():
-                        return Pressed(found, signal.started_ns)
+                        return Pressed(found, signal.started_ns, signal.dwell_ns >= LONG_PRESS_NS)
 
 
 def _active(found: Input, level: int) -> bool:

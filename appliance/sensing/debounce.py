@@ -35,7 +35,7 @@ class DebounceSettings:
 CARROM_POCKET = DebounceSettings()
 CARPETBALL_PIT = DebounceSettings(merge_gap_ns=8 * MS)
 STRIKE_SENSOR = DebounceSettings()
-BUTTON = DebounceSettings(min_dwell_ns=10 * MS, min_clear_ns=20 * MS, merge_gap_ns=0)
+BUTTON = DebounceSettings(min_dwell_ns=10 * MS, min_clear_ns=20 * MS, merge_gap_ns=50 * MS)
 
 
 @dataclass(frozen=True, slots=True)
