@@ -140,6 +140,8 @@ class Engine:
                 self.bank.feed(Edge(row.source, row.channel, row.level, row.at_ns))
             elif row.colour is not None:
                 self.bank.feed(ColourReading(row.source, row.channel, row.colour, row.at_ns))
+            else:
+                self.bank.feed(EdgesLost(row.source, 0, row.at_ns))
 
     # -- sensors -------------------------------------------------------------------------------------------
 
@@ -222,7 +224,9 @@ class Engine:
         return outputs
 
     def _row(self, item: SourceInput, stamp: Stamp) -> tuple[SourceRow | None, tuple[str, int, int] | None]:
-        if not isinstance(item, Edge | ColourReading):
+        if not isinstance(item, Edge | ColourReading | EdgesLost):
+            return None, None
+        if isinstance(item, EdgesLost) and item.identity is None:
             return None, None
         level = item.level if isinstance(item, Edge) else None
         colour = item.object if isinstance(item, ColourReading) else None
@@ -231,7 +235,7 @@ class Engine:
             item.source,
             identity.boot_id if identity else None,
             identity.sequence if identity else None,
-            item.channel,
+            0 if isinstance(item, EdgesLost) else item.channel,
             level,
             colour,
             item.at_ns,

@@ -75,11 +75,15 @@ class SourceLost:
 
 @dataclass(frozen=True, slots=True)
 class EdgesLost:
-    """The source itself says that `count` edges were lost in its ring before they could be handed over."""
+    """The source itself says that `count` edges were lost in its ring before they could be handed over.
+
+    `identity` is that of the entry in its ring which says so, where there is one.
+    """
 
     source: str
     count: int
     at_ns: int
+    identity: EdgeId | None = None
 
 
 SourceInput = Edge | ColourReading | Levels | SourceBack | SourceLost | EdgesLost

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from appliance.engine import REMEMBERED_ANSWERS, Engine, Output
-from appliance.events import ColourReading, Edge, EdgeId, Levels, SourceBack, SourceInput, SourceLost
+from appliance.events import ColourReading, Edge, EdgeId, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
 from appliance.journal import Stamp
 from appliance.journal.store import Store
 from appliance.sensing.bank import Beam, Button, StrikeSensor
@@ -511,3 +511,12 @@ def test_a_button_without_effect_is_remarked():
     outputs = table.hear(board.back(0), board.heartbeat(0.1), *board.press(1, 1))
     remarks = [output.remark for output in outputs if output.remark]
     assert remarks == ["a button had no effect: nothing has happened that could be taken back"]
+
+
+def test_a_loss_that_the_board_told_is_acknowledged_and_not_told_again_after_a_restart():
+    table, _ = playing()
+    outputs = table.hear(EdgesLost("board", 5, ns(2), EdgeId(BOARD_BOOT, 41)))
+    assert [output.acknowledge for output in outputs if output.acknowledge] == [("board", BOARD_BOOT, 42)]
+    assert table.news.count("beam_fault") == 1
+    again = Table(policy(), inputs_of(), table.store, at=3)
+    assert again.engine.progress["board"] == (BOARD_BOOT, 42)

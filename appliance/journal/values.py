@@ -72,7 +72,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """An edge (`level`) or a colour reading (`colour`) as its source delivered it: evidence.
+    """An edge (`level`), a colour reading (`colour`) or a loss (neither) as its source delivered it: evidence.
 
     `boot_id` and `sequence` are the source's own, `sequence` not wrapped; None where the source cannot
     repeat. `at_ns` is on the host's monotonic clock.

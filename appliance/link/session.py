@@ -366,7 +366,7 @@ class HostSession:
                 identity = EdgeId(self._boot_id, number)
                 return [ColourReading(self._source, entry.channel, entry.object, at_ns, identity)]
             case LostEntry():
-                return [EdgesLost(self._source, entry.count, at_ns)]
+                return [EdgesLost(self._source, entry.count, at_ns, EdgeId(self._boot_id, number))]
             case _:
                 self._bump("unknown_entries")
                 return []
