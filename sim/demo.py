@@ -27,11 +27,11 @@ from appliance.journal import JournalError
 from appliance.mqtt.broker import EmbeddedBroker, EmbeddedBrokerError
 from appliance.web.server import WebServer, WebServerError
 from sim.clock import SimClock
-from sim.driver import STEP_US, Driver
+from sim.driver import STEP_US, CallRefusedError, Driver
 from sim.layout import SOURCE, configuration_text, layout_of
 from sim.mcu import Mcu
 from sim.players import SimulatedMatch, simulate, truth_lines
-from sim.umpire import Umpire
+from sim.umpire import Umpire, UmpireError
 from sim.wire import PtyMcu
 
 TABLE = "demo"
@@ -78,7 +78,7 @@ def main(options: DemoOptions) -> int:
         return 2
     try:
         return asyncio.run(_until_interrupted(options, players))
-    except (DemoError, EmbeddedBrokerError, WebServerError, JournalError) as error:
+    except (DemoError, CallRefusedError, UmpireError, EmbeddedBrokerError, WebServerError, JournalError) as error:
         _say_wrong(str(error))
         return 1
 
@@ -109,6 +109,8 @@ async def _until_interrupted(options: DemoOptions, players: tuple[str, ...]) -> 
 
 async def _demo(options: DemoOptions, players: tuple[str, ...]) -> None:
     seed = secrets.randbelow(10_000) if options.seed is None else options.seed
+    if options.truth is not None:
+        options.truth.touch()  # a place that cannot be written to is told before the match, not after it
     async with AsyncExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pocketbeam-demo-")))
         host, port = await stack.enter_async_context(_broker(options))

@@ -1,6 +1,7 @@
 """The simulated umpire: speaks to the table as anybody does, over MQTT, and sees what everybody sees."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,6 +13,10 @@ from appliance.mqtt.topics import request_topic, to_json, topic
 ANSWER_WITHIN_S = 20.0
 
 
+class UmpireError(Exception):
+    """The umpire cannot be heard; the text is one sentence."""
+
+
 class Umpire:
     """One connection: sends requests and waits for their answers, and keeps the newest `state`.
 
@@ -20,6 +25,7 @@ class Umpire:
 
     def __init__(self, host: str, port: int, table: str, on_line: Callable[[str], None]) -> None:
         """Remember where the table is; nothing is connected yet."""
+        self._where = f"{host}:{port}"
         self._table = table
         self._on_line = on_line
         self._client = aiomqtt.Client(host, port)
@@ -30,7 +36,10 @@ class Umpire:
         self.state: dict[str, Any] | None = None
 
     async def __aenter__(self) -> "Umpire":
-        await self._client.__aenter__()
+        try:
+            await self._client.__aenter__()
+        except aiomqtt.MqttError as error:
+            raise UmpireError(f"the umpire cannot reach the broker at {self._where}: {error}") from None
         for level in ("response", "state", "line"):
             await self._client.subscribe(topic(self._table, level), qos=1)
         self._listening = asyncio.create_task(self._listen())
@@ -40,18 +49,23 @@ class Umpire:
         if self._listening is not None:
             self._listening.cancel()
             await asyncio.gather(self._listening, return_exceptions=True)
-        await self._client.__aexit__(None, None, None)
+        with contextlib.suppress(aiomqtt.MqttError):  # the broker may be gone already
+            await self._client.__aexit__(None, None, None)
 
     async def request(self, document: Mapping[str, object]) -> Mapping[str, object]:
-        """Send a request and return the table's answer; TimeoutError where none comes."""
+        """Send a request and return the table's answer; UmpireError where none comes."""
         self._asked += 1
         transaction = f"umpire-{id(self)}-{self._asked}"
         answer: asyncio.Future[Mapping[str, object]] = asyncio.get_running_loop().create_future()
         self._answers[transaction] = answer
         payload = to_json({**document, "transaction": transaction})
-        await self._client.publish(request_topic(self._table), payload, qos=1)
         try:
+            await self._client.publish(request_topic(self._table), payload, qos=1)
             return await asyncio.wait_for(answer, ANSWER_WITHIN_S)
+        except aiomqtt.MqttError as error:
+            raise UmpireError(f"the umpire has lost the broker at {self._where}: {error}") from None
+        except TimeoutError:
+            raise UmpireError(f"the table did not answer {document.get('command')} in {ANSWER_WITHIN_S:g} s") from None
         finally:
             del self._answers[transaction]
 

@@ -6,7 +6,6 @@ import random
 import signal
 import socket
 import time
-import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ import pytest
 from sim.wire import PtyMcu
 from tests.support.brokers import HOST, Mosquitto, Recorder, free_port, mosquitto, recorder
 from tests.support.kept import scored
-from tests.support.processes import Program, board, configured, program, pulse, ran
+from tests.support.processes import Program, board, configured, fetch, program, pulse, ran
 from tests.support.validated import validate
 
 pytestmark = pytest.mark.real
@@ -340,9 +339,3 @@ async def until_listening(port: int) -> None:
         except OSError:
             assert time.monotonic() < deadline, f"nobody listens at {port}"
             await asyncio.sleep(0.02)
-
-
-def fetch(address: str) -> bytes:
-    with urllib.request.urlopen(address, timeout=5) as answer:
-        body: bytes = answer.read()
-        return body

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -139,3 +140,10 @@ async def pulse(line: PtyMcu, channel: int, dwell_ms: int = 20, active: int = 1)
     line.drive(channel, active)
     await asyncio.sleep(dwell_ms / 1_000)
     line.drive(channel, 1 - active)
+
+
+def fetch(address: str) -> bytes:
+    """The body of a page."""
+    with urllib.request.urlopen(address, timeout=5) as answer:
+        body: bytes = answer.read()
+        return body
