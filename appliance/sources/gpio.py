@@ -157,8 +157,9 @@ class GpioSource:
         self._opened += 1
         self._retry_s = RETRY_FIRST_S
         self._out = dict.fromkeys(self._all, "")
-        self._deliver([SourceBack(self.source_id, None, self._now_ns())])
+        at_ns = self._now_ns()
         self._claim_missing()
+        self._deliver([SourceBack(self.source_id, None, at_ns)])
         self._beat()
 
     def _claim_missing(self) -> None:
@@ -236,7 +237,10 @@ class GpioSource:
         lost, self._told_dropped = self._dropped - self._told_dropped, self._dropped
         if lost:
             self._deliver([EdgesLost(self.source_id, lost, self._now_ns())])
-            self._beat()
+            # What was read before is older than what was lost.
+            if "settle" in self._timers:
+                self._timers.pop("settle").cancel()
+            self._set_timer("beat", SETTLE_S, self._beat)
 
     # -- levels --------------------------------------------------------------------------------------------
 
@@ -258,7 +262,7 @@ class GpioSource:
         """What was read a moment ago, corrected by the edges that have come since."""
         told = self._told_dropped
         self._drain()
-        if self._pins is None or told != self._told_dropped:  # edges were lost, so the levels are being read anew
+        if self._pins is None or told != self._told_dropped:  # edges were lost: the levels are read anew
             return
         for number, level in readings.items():
             still = self._last_edge_ns.get(number, 0) < read_ns

@@ -67,7 +67,7 @@ class PinsPort(Protocol):
         """Let go of every pin; may take a tenth of a second and may be called from any thread."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class _Watch:
     """Keeps the callback alive: the library itself holds only a weak reference to it."""
 
