@@ -218,6 +218,10 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     replay.add_argument("file", metavar="FILE", help="a recording; - is standard input")
 
     command("schema", _schema, "Print the JSON Schemas of everything that is published.")
+
+    install = command("install", _install, "Make this machine start the tables at boot.")
+    install.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    install.add_argument("--destdir", type=Path, metavar="DIR", help="write below DIR and run nothing, for packages")
     return parser, commands
 
 
@@ -330,6 +334,17 @@ def _schema(_options: argparse.Namespace) -> int:
     from appliance.mqtt.schema import main_text
 
     print(main_text())
+    return WELL
+
+
+def _install(options: argparse.Namespace) -> int:
+    from appliance.install import InstallError, install
+
+    try:
+        install(options.destdir, dry_run=options.dry_run, out=sys.stdout)
+    except InstallError as error:
+        _say(str(error))
+        return FOUND_WRONG
     return WELL
 
 

@@ -11,9 +11,10 @@ for the disk, a port or the broker; all three report back by callback.
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -52,6 +53,7 @@ from appliance.mqtt.topics import (
     response_message,
     state_messages,
 )
+from appliance.notify import Pulse, ServiceManager
 from appliance.records import ends_stroke
 from appliance.sources.gpio import GpioSource, Pins
 from appliance.sources.serial import SerialSource
@@ -61,6 +63,8 @@ from appliance.web.server import WebServer, WebServerError
 from appliance.wiring import inputs_of, lamps_of, pins_of, policy_of
 
 TICK_S = 1.0
+STILL_NS = 15_000_000_000
+"""No part pauses for so long, however long its device is missing: one that does is dead."""
 WELL = "connected"
 """The status of a source with which nothing is wrong."""
 PARTS_NEWS = frozenset({"beam_fault", "beam_well", "source_lost", "source_back"})
@@ -96,6 +100,10 @@ class SourcePort(Protocol):
     @property
     def counters(self) -> Any:
         """A frozen snapshot (a dataclass of numbers) of what it counted."""
+
+    @property
+    def moved_at_ns(self) -> int:
+        """When it last attended to its device, or looked for it, by the daemon's monotonic clock."""
 
 
 @runtime_checkable
@@ -194,6 +202,9 @@ class TableDaemon:
     _timers: dict[str, asyncio.TimerHandle] = field(default_factory=dict)
     _lamps: tuple[lamps.Lamp, ...] = ()
     _said: dict[str, str] = field(default_factory=dict)
+    _ticked_at_ns: int = 0
+    shown: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the first `state` was handed to the connection to the broker."""
     _loop: asyncio.AbstractEventLoop = field(init=False)
 
     async def start(self) -> None:
@@ -265,6 +276,23 @@ class TableDaemon:
     def is_connected(self, source: str) -> bool:
         """Whether that source is heard."""
         return self._sources[source].is_connected
+
+    def standing_still(self, now_ns: int) -> str | None:
+        """Which part must be dead: an error has ended its timers, or its thread. None where all of them move."""
+        if self._publishing is not None and self._publishing.done():
+            return f"table {self.settings.table.id}: the connection to the broker is no longer looked after"
+        moved = {f"source {name}": source.moved_at_ns for name, source in self._sources.items()}
+        for part, at_ns in {"the clock of the game": self._ticked_at_ns, **moved}.items():
+            if now_ns - at_ns > STILL_NS:
+                return f"table {self.settings.table.id}: {part} stands still"
+        return None
+
+    def summary(self) -> str:
+        """How the table stands: one line for the service manager."""
+        wrong = [f"{name}: {source.status}" for name, source in self._sources.items() if source.status != WELL]
+        wrong += [] if self._broker[0] else [self._broker[1]]
+        wrong += [] if self._unsafe is None else [f"the score is not safe: {self._unsafe}"]
+        return f"table {self.settings.table.id}: {', '.join(wrong) or 'all is well'}"
 
     def stamp(self) -> Stamp:
         """Now, by all clocks."""
@@ -415,6 +443,7 @@ class TableDaemon:
             info = info_document(self.settings, self.engine.policy, state, stamp)
             self._publisher.publish(info_message(info))
         if first:
+            self.shown.set()
             self._tell_health()
         self._light()
 
@@ -441,6 +470,7 @@ class TableDaemon:
 
     def _tick(self) -> None:
         stamp = self.stamp()
+        self._ticked_at_ns = stamp.monotonic_ns
         self._take(self.engine.tick(stamp), stamp)
         self._light()
         self._set_timer("tick", TICK_S, self._tick)
@@ -539,7 +569,7 @@ async def serve_pages(tables: Sequence[Settings]) -> list[WebServer]:
     return servers
 
 
-async def _run(tables: Sequence[Settings]) -> int:
+async def _run(tables: Sequence[Settings], manager: ServiceManager) -> int:
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -547,6 +577,7 @@ async def _run(tables: Sequence[Settings]) -> int:
     clock = SystemClock()
     daemons: list[TableDaemon] = []
     servers: list[WebServer] = []
+    pulse = Pulse(manager, daemons, clock.monotonic_ns)
     status = 0
     try:
         for settings in tables:
@@ -555,12 +586,16 @@ async def _run(tables: Sequence[Settings]) -> int:
             daemons.append(daemon)
             _log.info("table %s is ready", settings.table.id)
         servers = await serve_pages(tables)
+        await _first_of(stopping.wait(), *(daemon.shown.wait() for daemon in daemons))
+        if not stopping.is_set():
+            pulse.ready()
         await stopping.wait()
         _log.info("stopping")
     except JournalError as error:
         _log.error("%s", error)
         status = 1
     finally:
+        pulse.stop()
         for server in servers:
             await server.stop()
         outcomes = await asyncio.gather(*(daemon.stop() for daemon in daemons), return_exceptions=True)
@@ -573,6 +608,18 @@ async def _run(tables: Sequence[Settings]) -> int:
     return status
 
 
+async def _first_of(end: Coroutine[Any, Any, Any], *rest: Coroutine[Any, Any, Any]) -> None:
+    """Wait for all of the rest, or for the end alone."""
+    ending = asyncio.ensure_future(end)
+    waiting = asyncio.gather(*rest)
+    await asyncio.wait((ending, waiting), return_when=asyncio.FIRST_COMPLETED)
+    for future in (ending, waiting):
+        future.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await future
+
+
 def run(tables: Sequence[Settings]) -> int:
     """Run the tables until a signal; the exit status."""
-    return asyncio.run(_run(tables))
+    manager = ServiceManager.from_environment(os.environ, os.getpid())
+    return asyncio.run(_run(tables, manager))

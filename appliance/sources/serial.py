@@ -54,6 +54,7 @@ class SerialSource:
         self._timer: asyncio.TimerHandle | None = None
         self._retry: asyncio.TimerHandle | None = None
         self._retry_after_s = RETRY_FIRST_S
+        self._moved_at_ns = 0
 
     # ---------------------------------------------------------------- what the daemon does and asks
 
@@ -91,6 +92,11 @@ class SerialSource:
         return self._session.counters
 
     @property
+    def moved_at_ns(self) -> int:
+        """When the port was last attended to, or tried."""
+        return self._moved_at_ns
+
+    @property
     def hello(self) -> Hello | ForeignHello | None:
         """What the board last said about itself."""
         return self._session.hello
@@ -103,6 +109,7 @@ class SerialSource:
     # ---------------------------------------------------------------- the port
 
     def _open(self) -> None:
+        self._moved_at_ns = self._now_ns()
         self._retry = None
         device = serial.Serial()
         device.port = self.port
@@ -150,6 +157,7 @@ class SerialSource:
         self._readable()
 
     def _readable(self) -> None:
+        self._moved_at_ns = self._now_ns()
         assert self._device is not None
         try:
             data = os.read(self._device.fileno(), _READ_BYTES)

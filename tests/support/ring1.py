@@ -314,6 +314,10 @@ class CableSource:
     def counters(self) -> Any:
         return self._session.counters
 
+    @property
+    def moved_at_ns(self) -> int:
+        return self._now_ns()
+
     def receive(self, data: bytes) -> None:
         self._hand_over(self._session.receive(data, self._now_ns()))
 
