@@ -94,23 +94,26 @@ def _prune_rows(
 
 
 def _prune_records(connection: sqlite3.Connection, limits: Limits, newest: int, oldest_ns: int | None) -> int:
-    (match,) = _one(connection, "SELECT min(match) FROM record INDEXED BY evidence WHERE fact = 0")
-    if match is None or match >= first_match_folded(connection):
-        return 0
-    seq, wall_ns, synchronised = _one(
-        connection,
-        "SELECT seq, wall_ns, clock_synchronised FROM record INDEXED BY evidence"
-        " WHERE fact = 0 AND match = ? ORDER BY seq DESC, ordinal DESC LIMIT 1",
-        (match,),
-    )
-    is_old = oldest_ns is not None and synchronised and wall_ns < oldest_ns
-    if seq > newest - limits.inputs and not is_old:
-        return 0
-    return connection.execute(
-        "DELETE FROM record WHERE fact = 0 AND (seq, ordinal) IN (SELECT seq, ordinal FROM record INDEXED BY evidence"
-        " WHERE fact = 0 AND match = ? ORDER BY seq DESC, ordinal DESC LIMIT ?)",
-        (match, limits.per_pass),
-    ).rowcount
+    pruned, folded = 0, first_match_folded(connection)
+    while pruned < limits.per_pass:
+        (match,) = _one(connection, "SELECT min(match) FROM record INDEXED BY evidence WHERE fact = 0")
+        if match is None or match >= folded:
+            break
+        seq, wall_ns, synchronised = _one(
+            connection,
+            "SELECT seq, wall_ns, clock_synchronised FROM record INDEXED BY evidence"
+            " WHERE fact = 0 AND match = ? ORDER BY seq DESC, ordinal DESC LIMIT 1",
+            (match,),
+        )
+        is_old = oldest_ns is not None and synchronised and wall_ns < oldest_ns
+        if seq > newest - limits.inputs and not is_old:
+            break
+        pruned += connection.execute(
+            "DELETE FROM record WHERE fact = 0 AND (seq, ordinal) IN (SELECT seq, ordinal FROM record INDEXED BY"
+            " evidence WHERE fact = 0 AND match = ? ORDER BY seq DESC, ordinal DESC LIMIT ?)",
+            (match, limits.per_pass - pruned),
+        ).rowcount
+    return pruned
 
 
 def first_match_folded(connection: sqlite3.Connection) -> int:
