@@ -144,7 +144,7 @@ _CONDITIONS = {
 }
 
 
-_STUCK = "The button has been down for too long, or its wire is cut short; it asks for nothing."
+_STUCK = "The button is down, or was until now, for too long; it asks for nothing until it has been up for a second."
 
 
 def _input_health(
@@ -156,7 +156,8 @@ def _input_health(
         return {**health, "state": "unknown", "since_s": None, "reason": outage}
     if not isinstance(found, Button):
         return health
-    return {**health, "reason": _STUCK} if debouncer.condition is Condition.BLOCKED else None
+    well = debouncer.condition in (Condition.OK, Condition.UNKNOWN)
+    return None if well else {**health, "reason": _STUCK}
 
 
 def _beam_health(debouncer: Debouncer, now_ns: int) -> dict[str, Any]:

@@ -192,10 +192,7 @@ class PinTable(Table):
         self.header.drive(FIRST_PIN + channel, active)
         await self.run_for(dwell_ms / 1_000)
         self.header.drive(FIRST_PIN + channel, 1 - active)
-
-    async def hold(self, button: str, dwell_ms: int) -> None:
-        """A finger that stays on a button."""
-        await self._pulse(self._buttons[button]["channel"], 0, dwell_ms)
+        await self.run_for(0)  # the loop has still to hear of it
 
     def block(self, place: str) -> None:
         sensor = self.layout.beam_at(place)
