@@ -103,7 +103,7 @@ class MqttLink:
                 except UnreachableError as error:
                     reached, reason = False, str(error)
                 except (RejectedError, aiomqtt.MqttError, OSError) as error:
-                    reason = _sentence(error, self._settings)
+                    reason = sentence(error, self._settings)
                 self._counters["failures"] += 1
                 self._tell(False, reason)
                 held_s = 0.0 if began_at is None else loop.time() - began_at
@@ -355,7 +355,7 @@ def _number(code: int | ReasonCode) -> int:
     return code if isinstance(code, int) else code.value
 
 
-def _sentence(error: Exception, settings: BrokerSettings) -> str:
+def sentence(error: Exception, settings: BrokerSettings) -> str:
     """Why there is no connection (any more), for the table's owner."""
     where = f"{settings.host}:{settings.port}"
     if isinstance(error, RejectedError):
