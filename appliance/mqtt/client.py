@@ -157,7 +157,7 @@ class MqttLink:
         """Everything between the broker's welcome and the end of the connection."""
         try:
             granted = await connection.subscribe(self._requests, qos=1)
-            refused = any(_number(code) >= _REFUSED for code in granted)
+            refused = any(number(code) >= _REFUSED for code in granted)
             self._connection = connection
             self._counters["connects"] += 1
             self._outbox.opened()
@@ -351,7 +351,8 @@ class _Connection(aiomqtt.Client):
         self._fail(aiomqtt.MqttCodeError(reason_code, "disconnected"))
 
 
-def _number(code: int | ReasonCode) -> int:
+def number(code: int | ReasonCode) -> int:
+    """A reason or return code of the broker as a plain number; from 128 on it refuses."""
     return code if isinstance(code, int) else code.value
 
 
