@@ -14,9 +14,12 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from appliance import __version__
+
+if TYPE_CHECKING:
+    from appliance.config import Settings
 
 WELL, FOUND_WRONG, WRONG_USE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 GAMES = ("money_carrom", "club_carrom", "new_carrom", "carpetball")
@@ -47,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         options = _parse(arguments)
-        set_up_logging(options.log_level)
+        set_up_logging(getattr(options, "log_level", "info"))
         status: int = options.run(options)
         print(end="", flush=True)
     except _WrongUseError as error:
@@ -169,7 +172,6 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
         parents=[common],
         allow_abbrev=False,
     )
-    parser.set_defaults(log_level="info")
     parser.add_argument("--version", action="version", version=f"pocketbeam {__version__}")
     places = parser.add_subparsers(metavar="COMMAND", dest="command")
     commands: dict[str, _Parser] = {}
@@ -213,6 +215,9 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     restore = command("restore", _restore, "Make a backup a table's journal again; what was there is kept.")
     restore.add_argument("file", metavar="FILE", type=Path)
     restore.add_argument("--state-dir", required=True, type=Path, metavar="DIR")
+
+    doctor = command("doctor", _doctor, "Look at every part of a table and say what is wrong and what to do.")
+    doctor.add_argument("--config", action="append", required=True, metavar="FILE", help="one a table")
 
     replay = command("replay", _replay, "Run recorded edges through the appliance and print its events.")
     replay.add_argument("file", metavar="FILE", help="a recording; - is standard input")
@@ -349,14 +354,7 @@ def _install(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from appliance.config import ConfigurationError, load_all
-
-    try:
-        tables = load_all(options.config)
-    except ConfigurationError as error:
-        for problem in error.problems:
-            _say(str(problem))
-        return WRONG_USE
+    tables = _settings(options.config)
     log = logging.getLogger("appliance.config")
     for warning in (warning for table in tables for warning in table.warnings):
         log.warning("%s", warning)
@@ -365,18 +363,32 @@ def _run(options: argparse.Namespace) -> int:
     return daemon.run(list(tables))
 
 
-def _check_config(options: argparse.Namespace) -> int:
+def _settings(files: Sequence[str]) -> "tuple[Settings, ...]":
+    """The tables of the files; everything that is wrong in them is said, the last of it as wrong use."""
     from appliance.config import ConfigurationError, load_all
 
+    try:
+        return load_all(files)
+    except ConfigurationError as error:
+        *before, last = error.problems
+        for problem in before:
+            _say(str(problem))
+        raise _WrongUseError(str(last)) from None
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    tables = _settings(options.config)
+    from appliance.clock import SystemClock
+    from appliance.tools.doctor import doctor
+
+    return doctor(tables, SystemClock(), sys.stdout)
+
+
+def _check_config(options: argparse.Namespace) -> int:
     files = [*options.files, *options.config]
     if not files:
         raise _WrongUseError("check-config needs the name of at least one configuration file")
-    try:
-        tables = load_all(files)
-    except ConfigurationError as error:
-        for problem in error.problems:
-            _say(str(problem))
-        return WRONG_USE
+    tables = _settings(files)
     for table in tables:
         for warning in table.warnings:
             print(f"warning: {warning}")

@@ -339,3 +339,19 @@ async def until_listening(port: int) -> None:
         except OSError:
             assert time.monotonic() < deadline, f"nobody listens at {port}"
             await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_the_level_of_the_log_holds_wherever_it_stands(before: bool, tmp_path: Path) -> None:
+    level, command = ("--log-level", "error"), ("run", "--config", str(configured(tmp_path, free_port())))
+
+    async def main() -> None:
+        async with board(tmp_path) as line:
+            with program(tmp_path, *(*level, *command) if before else (*command, *level)) as running:
+                await pulse(line, 0)
+                await asyncio.wait_for(line.acknowledged(), 15)
+                running.signal(signal.SIGTERM)
+                assert running.wait() == 0
+                assert running.err == ""
+
+    asyncio.run(main())
