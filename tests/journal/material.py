@@ -2,6 +2,7 @@
 
 import resource
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,6 +51,13 @@ class Listener:
     def wait(self, condition: Callable[[], bool]) -> None:
         with self._changed:
             assert self._changed.wait_for(condition, DEADLINE_S), (self.positions[-3:], self.safety)
+
+    def poll(self, condition: Callable[[], bool]) -> None:
+        """Wait for what nobody reports."""
+        give_up_s = time.monotonic() + DEADLINE_S
+        while not condition():
+            assert time.monotonic() < give_up_s
+            time.sleep(0.002)
 
     def wait_synced(self, position: int) -> None:
         self.wait(lambda: bool(self.positions) and self.positions[-1] >= position)

@@ -6,7 +6,7 @@ Each says what it has been promised by writing into the file `acknowledged`, whi
 import os
 import random
 import sys
-import time
+from functools import partial
 from pathlib import Path
 
 from appliance.clock import SystemClock
@@ -15,7 +15,7 @@ from appliance.journal.copies import automatic_copies, copy_journal
 from appliance.journal.pruning import Limits
 from appliance.journal.replacing import finish_replacing, replace_journal
 from tests.journal.images import ACKNOWLEDGED
-from tests.journal.material import DEADLINE_S, Listener, batch
+from tests.journal.material import Listener, batch
 
 INPUTS = 700
 ROWS_KEPT = 100
@@ -49,25 +49,22 @@ def play(directory: Path, synchronous: str | None = None) -> None:
     if synchronous is not None:
         assert journal._store is not None
         journal._store.connection.execute(f"PRAGMA synchronous = {synchronous}")
-    seq = 0
+    seq = wanted = 0
     while seq < INPUTS:
         for _ in range(choose.choice((1, 1, 1, 2, 5, 20))):
             seq += 1
             journal.append(batch(seq, match=seq // MATCH + 1))
             if seq % 200 == 0:
-                wait_for_copies(journal, seq // 200 - 1)
+                witness.poll(partial(has_copies, journal, wanted))
                 journal.match_ended()
+                wanted += 1
         witness.wait_synced(seq)
-    wait_for_copies(journal, INPUTS // 200)
+    witness.poll(partial(has_copies, journal, wanted))
     journal.close()
 
 
-def wait_for_copies(journal: Journal, count: int) -> None:
-    """Until so many copies have been made beside the play."""
-    give_up_s = time.monotonic() + DEADLINE_S
-    while journal.health().backups < count:
-        assert time.monotonic() < give_up_s, journal.health()
-        time.sleep(0.001)
+def has_copies(journal: Journal, count: int) -> bool:
+    return journal.health().backups == count
 
 
 def replace(directory: Path) -> None:

@@ -110,7 +110,7 @@ def test_every_disk_that_a_cut_could_leave_has_everything_acknowledged(shim: Pat
     carried_over = sum(note.kind == "w" and note.path == JOURNAL_FILE for note in notes)
     copies = sum(note.kind == "r" and note.path.endswith(".partial") for note in notes)
     assert syncs > 200
-    assert carried_over > 100
+    assert carried_over > 50
     assert copies == 3
     assert outcomes(notes, tmp_path, count) == {"well": count}
 

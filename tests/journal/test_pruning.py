@@ -236,7 +236,7 @@ def test_the_file_stays_flat_while_only_edges_come(tmp_path: Path) -> None:
         play.store.carry_over()
         sizes.append((tmp_path / JOURNAL_FILE).stat().st_size)
     assert play.rows == 36_500
-    assert sizes[-1] == max(sizes[30:60])
+    assert sizes[-1] <= max(sizes[30:60]) + 2 * 4096
 
 
 def test_the_daemons_journal_prunes_as_it_goes(tmp_path: Path) -> None:
