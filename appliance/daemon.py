@@ -539,6 +539,7 @@ class TableDaemon:
 def _source_health(source: SourcePort) -> dict[str, Any]:
     return {
         "state": "ok" if source.is_connected else "lost",
+        "board": source.board if isinstance(source, SerialSource) else None,
         "reason": None if source.status == WELL else source.status,
         "counters": asdict(source.counters),
     }

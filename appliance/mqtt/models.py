@@ -31,6 +31,7 @@ Instant = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:
 How = Literal["beam", "colour", "told", "assumed", "unknown"]
 """How an object came to be known."""
 QuestionKind = Literal["what_fell", "how_many", "who_shot", "did_it_fall", "cue"]
+Doubt = Literal["possibly_two", "unclear"]
 PieceObject = Literal["white", "black", "queen", "striker", "ball", "cue"]
 
 
@@ -210,7 +211,8 @@ class Player(Published):
 class FallenObject(Published):
     """One passage of a stroke, or one object that a person told us about.
 
-    `object` is null until it is known; `provisional` says that it may still change before the stroke closes.
+    `object` is null until it is known; `provisional` says that it may still change before the stroke closes;
+    `doubt` that the sensors cannot say how many objects it was, or whether any.
     """
 
     passage_id: str | None
@@ -219,6 +221,7 @@ class FallenObject(Published):
     candidates: list[PieceObject]
     how: How
     provisional: bool
+    doubt: Doubt | None
 
 
 class Stroke(Published):
@@ -319,20 +322,34 @@ class Info(Envelope):
 
 
 class BeamHealth(Published):
-    """One beam; `since_s` is how long it has been in this `state`, null where that is not known."""
+    """One beam; `since_s` is how long it has been in this `state`, null where that is not known.
+
+    `near_misses` are the glitches that were almost passages, `uncounted` the pulses that were none although long
+    enough: a hand's, noise, a dip of the supply, whatever came while the beam was out.
+    """
 
     state: Literal["ok", "blocked", "noisy", "dark", "polarity_suspect", "unknown"]
     since_s: Seconds | None
     passages: Count
     glitches: Count
     near_misses: Count
+    uncounted: Count
+    reason: str | None
+
+
+class StraysHealth(Published):
+    """What came in and could not be placed: changes of unknown channels, colours without a passage."""
+
+    unknown_channels: Count
+    unplaced_colours: Count
     reason: str | None
 
 
 class SourceHealth(Published):
-    """One source of edges."""
+    """One source of edges; `board` is what a serial one said about itself, null before it did."""
 
     state: Literal["starting", "ok", "lost"]
+    board: str | None
     reason: str | None
     counters: dict[str, int]
 
@@ -366,6 +383,7 @@ class Health(Envelope):
     schema_: Literal["pocketbeam.health/1"] = Field(alias="schema")
     valid_for_s: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     beams: dict[Level, BeamHealth]
+    strays: StraysHealth
     sources: dict[str, SourceHealth]
     journal: JournalHealth
     broker: BrokerHealth
@@ -407,6 +425,7 @@ EventName = Literal[
     "piece_returned",
     "passage",
     "passage_not_scored",
+    "passage_doubted",
     "question_opened",
     "question_answered",
     "corrected",
@@ -483,6 +502,7 @@ class Event(Envelope):
     place: str | None = None
     candidates: list[str | int | bool] | None = None
     how: How | None = None
+    doubt: Doubt | None = None
     dwell_us: Count | None = None
     question: str | None = None
     kind: QuestionKind | None = None

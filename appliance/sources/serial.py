@@ -18,7 +18,7 @@ import serial
 
 from appliance.events import SourceInput
 from appliance.link.counters import LinkCounters
-from appliance.link.messages import ForeignHello, Hello
+from appliance.link.messages import BOARDS, ForeignHello, Hello
 from appliance.link.session import HostSession, LinkState
 
 RETRY_FIRST_S = 0.25
@@ -100,6 +100,16 @@ class SerialSource:
     def hello(self) -> Hello | ForeignHello | None:
         """What the board last said about itself."""
         return self._session.hello
+
+    @property
+    def board(self) -> str | None:
+        """What the board said about itself, in words; None before it has, and for one of another protocol."""
+        hello = self._session.hello
+        if not isinstance(hello, Hello):
+            return None
+        board = BOARDS.get(hello.board, f"board {hello.board}")
+        firmware = ".".join(map(str, hello.firmware))
+        return f"{board}, firmware {firmware}, protocol {hello.protocol}, {hello.levels.channels} inputs"
 
     @property
     def delivered(self) -> tuple[int, int] | None:

@@ -175,7 +175,7 @@ HEALTH: dict[str, Any] = {
             "reason": "The beam is broken for 12 s: something lies in the pocket.",
         }
     },
-    "sources": {"board": {"state": "ok", "reason": None, "counters": {"frames_bad": 1}}},
+    "sources": {"board": {"state": "ok", "board": "simulated board", "reason": None, "counters": {"frames_bad": 1}}},
     "journal": {"safe": True, "reason": None, "queue": 0, "counters": {}},
     "broker": {"connected": True, "reason": None, "counters": {"dropped": 0}},
     "clock": {"synchronised": True},
