@@ -89,7 +89,7 @@ def test_passages_and_a_button_become_a_score_and_sigterm_says_goodbye(tmp_path:
             )
             assert state
             await line.acknowledged()
-            assert heard.latest[f"{BASE}/left/a"] == "8"
+            await heard.wait_for(lambda h: h.latest.get(f"{BASE}/left/a") == "8")
             running.signal(signal.SIGTERM)
             assert running.wait() == 0
             await heard.wait_for(lambda h: h.latest[f"{BASE}/availability"] == "offline")

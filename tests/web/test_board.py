@@ -204,7 +204,7 @@ OVER = {"turn": None, "board_result": {"winner": "A", "points": 7}, "phase": "ma
         (state(carrom(**OVER, match_winner="A")), "Asha wins the match, 7 points for the board"),
         (state(carrom(**OVER, match_winner="draw")), "The match is a draw, 7 points for the board"),
         (
-            state(carrom("new_carrom", **OVER, match_winner="B"), last_result={"certain": False}),
+            state(carrom("new_carrom", **OVER, match_winner="B"), last_result={"match_id": "m1", "certain": False}),
             "Ben wins the match — not certain: nobody has confirmed an assumption",
         ),
         (state(money((16, 9), phase="match_over", turn=None, match_winners=[1])), "Asha wins the game"),
