@@ -6,6 +6,7 @@ are deliberately few, so that eight bits can follow them:
 
 * entries go out in order from `sent`; an acknowledgement moves the ring's start, a NAK moves `sent` back;
 * when nothing is acknowledged for a quarter of a second, everything is sent again;
+* a configuration is taken up at once and echoed until the next boot;
 * a full ring takes nothing; what it lost is one entry of its own as soon as there is room again.
 
 Times are the simulator's microseconds (`at_us`, `now_us`), which never run backwards.
@@ -16,6 +17,7 @@ from collections.abc import Mapping
 from itertools import islice
 
 from appliance.link import framing
+from appliance.link.configuration import BoardConfiguration
 from appliance.link.messages import (
     MAX_ENTRIES,
     MAX_LOST,
@@ -24,6 +26,7 @@ from appliance.link.messages import (
     BoardCounters,
     ChannelLevels,
     ColourEntry,
+    Config,
     EdgeEntry,
     Edges,
     Entry,
@@ -33,6 +36,8 @@ from appliance.link.messages import (
     HostHeartbeat,
     LostEntry,
     Nak,
+    Output,
+    Standing,
     decode,
 )
 
@@ -44,6 +49,8 @@ CAUSE_WATCHDOG = 4
 
 HEARTBEAT_PERIOD_US = 250_000
 RESEND_AFTER_US = 250_000
+HOST_SILENCE_US = 5_000_000
+"""The outputs go to rest when the host has said nothing for so long."""
 DEFAULT_RING = 128
 
 _SEQ_WRAP = 1 << 16
@@ -96,11 +103,17 @@ class Mcu:
         self._echo = 0
         self._heartbeat_us = now_us
         self._resend_at_us: int | None = None
+        self._configuration: BoardConfiguration | None = None
+        self._heard_us = now_us
+        self._is_at_rest = True
+        self._muted = 0
 
     # ---------------------------------------------------------------- what the table does to it
 
     def drive(self, channel: int, level: int, at_us: int) -> None:
-        """Set the level of a channel; a change is an edge."""
+        """Set the level of a channel; a change of an input is an edge."""
+        if self._configuration is not None and not self._configuration.inputs >> channel & 1:
+            return
         if level != self._mask >> channel & 1:
             self._set_level(channel, level)
             self._push(EdgeEntry(self.tick(at_us), channel, level))
@@ -108,6 +121,10 @@ class Mcu:
     def report_colour(self, channel: int, object: str, at_us: int) -> None:
         """Report what the colour sensor at a channel has seen."""
         self._push(ColourEntry(self.tick(at_us), channel, object))
+
+    def mute(self, *channels: int) -> None:
+        """Say that these inputs, and no others, change too fast to be listened to."""
+        self._muted = sum(1 << channel for channel in channels)
 
     def reset(self, cause: int, at_us: int, *, boot_id: int | None = None) -> None:
         """Restart the firmware: the ring and the counters are gone, the levels are what the pins say."""
@@ -131,6 +148,16 @@ class Mcu:
         """What the board has counted since its boot, wrapped as on the wire."""
         return BoardCounters(self._lost % (1 << 32), self._bad_frames % _SEQ_WRAP, self._resent % _SEQ_WRAP)
 
+    @property
+    def configuration(self) -> BoardConfiguration | None:
+        """What the host has told the board to be since its boot."""
+        return self._configuration
+
+    @property
+    def outputs(self) -> int:
+        """The levels of the outputs, bit n for channel n."""
+        return self._mask & self._configuration.outputs if self._configuration is not None else 0
+
     # ---------------------------------------------------------------- the line
 
     def receive(self, data: bytes, now_us: int) -> None:
@@ -140,20 +167,46 @@ class Mcu:
             match message:
                 case framing.Rejection():
                     self._bad_frames += 1
+                case Config() if message.configuration.channels > self._channels:
+                    self._bad_frames += 1
+                case Output() if message.levels.channels > self._channels:
+                    self._bad_frames += 1
                 case HelloRequest():
                     self._hello_due = True
                     self._rewind(self._oldest)
-                case Ack() | HostHeartbeat() if message.boot == self.boot_id & 0xFFFF:
-                    self._release(message.seq, now_us)
-                    if isinstance(message, HostHeartbeat):
-                        self._echo = message.token
-                        self._heartbeat_us = now_us
-                case Nak() if message.boot == self.boot_id & 0xFFFF:
-                    self._rewind(self._oldest + (message.seq - self._oldest) % _SEQ_WRAP)
+                case Ack() | HostHeartbeat() | Nak() | Config() | Output() if message.boot == self.boot_id & 0xFFFF:
+                    self._heard_us = now_us
+                    self._obey(message, now_us)
+
+    def _obey(self, message: Ack | HostHeartbeat | Nak | Config | Output, now_us: int) -> None:
+        match message:
+            case Nak():
+                self._rewind(self._oldest + (message.seq - self._oldest) % _SEQ_WRAP)
+            case Config():
+                if message.configuration != self._configuration:
+                    self._configuration = message.configuration
+                    self._mask &= message.configuration.inputs
+                    self._show(message.configuration.rest, is_rest=True)
+                self._heartbeat_us = now_us
+            case Output():
+                self._show(message.levels.mask, is_rest=False)
+                self._heartbeat_us = now_us
+            case _:
+                self._release(message.seq, now_us)
+                if isinstance(message, HostHeartbeat):
+                    self._echo = message.token
+                    self._heartbeat_us = now_us
+
+    def _show(self, levels: int, *, is_rest: bool) -> None:
+        outputs = self._configuration.outputs if self._configuration is not None else 0
+        self._mask = self._mask & ~outputs | levels & outputs
+        self._is_at_rest = is_rest
 
     def poll(self, now_us: int) -> bytes:
         """Return the bytes to send now: a hello, entries not sent yet, a heartbeat, what is due."""
         out = bytearray()
+        if not self._is_at_rest and now_us >= self._heard_us + HOST_SILENCE_US:
+            self._show(self._configuration.rest if self._configuration is not None else 0, is_rest=True)
         if self._hello_due:
             self._hello_due = False
             # A delimiter first, so that noise from the boot loader does not swallow the hello.
@@ -251,6 +304,7 @@ class Mcu:
             echo=echo,
             counters=self.counters,
             levels=ChannelLevels(self._channels, self._mask),
+            standing=Standing(self._configuration.checksum if self._configuration is not None else 0, self._muted),
         )
 
     def _set_level(self, channel: int, level: int) -> None:

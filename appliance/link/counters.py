@@ -27,7 +27,7 @@ class LinkCounters:
     of a board that has not said hello or of an earlier boot. `entries` were handed over, `duplicates` came
     again. `gaps` are the times when something was missing, `naks` those sent, `boots` the boots met,
     `silences` the times when the link was declared lost for want of frames. What begins with `board_` is
-    the board's own count since its boot.
+    the board's own count since its boot, `board_muted` the inputs that it does not listen to now.
     """
 
     frames: int = 0
@@ -47,6 +47,7 @@ class LinkCounters:
     board_lost: int = 0
     board_bad_frames: int = 0
     board_resent: int = 0
+    board_muted: int = 0
 
     def plus(self, what: Countable, by: int = 1) -> Self:
         """Return these counters with one of them raised."""

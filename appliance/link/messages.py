@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar, Self
 
+from appliance.link.configuration import BoardConfiguration
 from appliance.link.framing import Rejection
 
 PROTOCOL_VERSION = 1
@@ -40,6 +41,7 @@ _COUNTERS = struct.Struct("<IHH")
 _HELLO = struct.Struct("<BBBBIBBIHH")
 _ANY_HELLO = struct.Struct("<BBBBI")
 _ECHO = struct.Struct("<H")
+_CHECKSUM = struct.Struct("<H")
 
 _SORT_EDGE = 0x00
 _SORT_COLOUR = 0x40
@@ -278,6 +280,14 @@ class Edges:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """How a board that can be configured stands: the check sum in force (0: none), a bit for each muted input."""
+
+    config: int
+    muted: int
+
+
+@dataclass(frozen=True, slots=True)
 class Heartbeat:
     """The board's levels at `tick`, after every entry below `seq`; `echo` repeats a host's token or is 0."""
 
@@ -289,15 +299,20 @@ class Heartbeat:
     echo: int
     counters: BoardCounters
     levels: ChannelLevels
+    standing: Standing | None = None
 
     def to_bytes(self) -> bytes:
         """Return the payload."""
-        return (
+        payload = (
             _BOARD_HEADER.pack(self.KIND, self.boot, self.seq, self.tick)
             + _ECHO.pack(self.echo)
             + self.counters.to_bytes()
             + self.levels.to_bytes()
         )
+        if self.standing is None:
+            return payload
+        muted = self.standing.muted.to_bytes((self.levels.channels + 7) // 8, "little")
+        return payload + _CHECKSUM.pack(self.standing.config) + muted
 
     @classmethod
     def from_bytes(cls, payload: bytes) -> Self:
@@ -307,7 +322,23 @@ class Heartbeat:
         (echo,) = _unpack(_ECHO, body)
         rest = body[_ECHO.size :]
         counters = BoardCounters(*_unpack(_COUNTERS, rest))
-        return cls(boot, seq, tick, echo, counters, ChannelLevels.from_bytes(rest[_COUNTERS.size :]))
+        rest = rest[_COUNTERS.size :]
+        width = (rest[0] + 7) // 8 if rest else 0
+        levels = ChannelLevels.from_bytes(rest[: 1 + width])
+        standing = _standing(rest[1 + width :], levels.channels)
+        return cls(boot, seq, tick, echo, counters, levels, standing)
+
+
+def _standing(data: bytes, channels: int) -> Standing | None:
+    if not data:
+        return None
+    if len(data) != _CHECKSUM.size + (channels + 7) // 8:
+        raise MessageError(Rejection.LENGTH)
+    (config,) = _CHECKSUM.unpack_from(data)
+    muted = int.from_bytes(data[_CHECKSUM.size :], "little")
+    if muted >> channels:
+        raise MessageError(Rejection.VALUE)
+    return Standing(config, muted)
 
 
 # ------------------------------------------------------------------ from the host to the board
@@ -395,8 +426,51 @@ class HostHeartbeat:
         return cls(boot, seq, token)
 
 
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What the board is to be from now on; it answers with a heartbeat once it is."""
+
+    KIND: ClassVar[int] = 0x85
+
+    boot: int
+    configuration: BoardConfiguration
+
+    def to_bytes(self) -> bytes:
+        """Return the payload; it acknowledges nothing, so its number is 0."""
+        return _HOST_HEADER.pack(self.KIND, self.boot, 0) + self.configuration.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, payload: bytes) -> Self:
+        """Read a payload of this kind."""
+        _, boot, _ = _unpack(_HOST_HEADER, payload)
+        configuration = BoardConfiguration.from_bytes(payload[_HOST_HEADER.size :])
+        if isinstance(configuration, Rejection):
+            raise MessageError(configuration)
+        return cls(boot, configuration)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The levels that the outputs are to have; bits of other channels mean nothing. Answered with a heartbeat."""
+
+    KIND: ClassVar[int] = 0x86
+
+    boot: int
+    levels: ChannelLevels
+
+    def to_bytes(self) -> bytes:
+        """Return the payload; it acknowledges nothing, so its number is 0."""
+        return _HOST_HEADER.pack(self.KIND, self.boot, 0) + self.levels.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, payload: bytes) -> Self:
+        """Read a payload of this kind."""
+        _, boot, _ = _unpack(_HOST_HEADER, payload)
+        return cls(boot, ChannelLevels.from_bytes(payload[_HOST_HEADER.size :]))
+
+
 BoardMessage = Hello | Edges | Heartbeat
-HostMessage = HelloRequest | Ack | Nak | HostHeartbeat
+HostMessage = HelloRequest | Ack | Nak | HostHeartbeat | Config | Output
 Message = BoardMessage | HostMessage
 
 
@@ -408,7 +482,7 @@ class UnknownKind:
 
 
 _BY_KIND: dict[int, type[Message]] = {
-    kind.KIND: kind for kind in (Hello, Edges, Heartbeat, HelloRequest, Ack, Nak, HostHeartbeat)
+    kind.KIND: kind for kind in (Hello, Edges, Heartbeat, HelloRequest, Ack, Nak, HostHeartbeat, Config, Output)
 }
 
 

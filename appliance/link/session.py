@@ -10,6 +10,7 @@ Nothing here reads a clock or a port: `now_ns` comes from outside, never runs ba
 `next_deadline_ns` says when `expire` and `poll` want to be called although nothing was received.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -25,6 +26,7 @@ from appliance.events import (
 )
 from appliance.link import framing
 from appliance.link.clockmap import ClockMap
+from appliance.link.configuration import BoardConfiguration
 from appliance.link.counters import Countable, LinkCounters
 from appliance.link.ledger import SEQ_WRAP, Ledger
 from appliance.link.messages import (
@@ -47,6 +49,7 @@ from appliance.link.messages import (
     UnknownKind,
     decode,
 )
+from appliance.link.upkeep import Upkeep
 
 HELLO_PERIOD_NS = 500_000_000
 HELLO_PATIENCE_NS = 5_000_000_000
@@ -76,9 +79,18 @@ class _WaitingLevels:
 
 
 class HostSession:
-    """One source's link. `resume` is (boot id, next number) of what an earlier run has made durable."""
+    """One source's link. `resume` is (boot id, next number) of what an earlier run has made durable.
 
-    def __init__(self, source: str, *, resume: tuple[int, int] | None = None) -> None:
+    `configuration` is what the board is to be; None leaves it as it is.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        *,
+        resume: tuple[int, int] | None = None,
+        configuration: BoardConfiguration | None = None,
+    ) -> None:
         """Begin closed."""
         self._source = source
         self._state = LinkState.CLOSED
@@ -89,6 +101,7 @@ class HostSession:
         self._hello: Hello | ForeignHello | None = None
         self._waiting: _WaitingLevels | None = None
         self._count = LinkCounters()
+        self._upkeep = Upkeep(configuration)
 
         self._lead_in = b""
         self._ask_at_ns: int | None = None
@@ -139,7 +152,13 @@ class HostSession:
             self._count,
             discarded_bytes=self._deframer.discarded_bytes,
             skew_ppb=self._clock.skew_ppb if self._clock else 0,
+            board_muted=self._upkeep.muted,
         )
+
+    @property
+    def outages(self) -> Mapping[int, str]:
+        """By channel, why it cannot be used although the board is there."""
+        return self._upkeep.outages
 
     def next_deadline_ns(self) -> int | None:
         """Return when time alone will have something to do or to send; None while the port is closed."""
@@ -150,6 +169,8 @@ class HostSession:
         deadlines = [at_ns for at_ns in (self._ask_at_ns, self._give_up_at_ns) if at_ns is not None]
         if self._state is LinkState.UP:
             deadlines += [self._heartbeat_at_ns, self._heard_at_ns + SILENCE_NS]
+            if (upkeep_ns := self._upkeep.next_deadline_ns()) is not None:
+                deadlines.append(upkeep_ns)
         return min(deadlines)
 
     # ---------------------------------------------------------------- what happens to it
@@ -203,6 +224,10 @@ class HostSession:
             self._ledger.make_durable(next_sequence)
             self._ack_due |= self._ledger.durable > before
 
+    def show(self, levels: Mapping[int, int]) -> None:
+        """Let outputs have these levels, by channel, from now on; the next `poll` tells the board."""
+        self._upkeep.show(levels)
+
     def poll(self, now_ns: int) -> bytes:
         """Return the bytes to send now."""
         out = bytearray()
@@ -222,6 +247,7 @@ class HostSession:
                 out += framing.encode(HostHeartbeat(boot, durable, self._token).to_bytes())
             elif self._ack_due:
                 out += framing.encode(Ack(boot, durable).to_bytes())
+            out += self._upkeep.poll(boot, now_ns)
         self._ack_due = self._nak_due = False
         if out:
             out[:0], self._lead_in = self._lead_in, b""
@@ -276,6 +302,7 @@ class HostSession:
             self._heartbeat_at_ns = now_ns
             self._token_sent_ns = None
             self._rejecting = False
+            self._upkeep.greeted(hello, now_ns)
         self._ask_at_ns = self._give_up_at_ns = None
         tick = self._clock_sample(hello, now_ns, None)
         oldest = self._ledger.unwrap(hello.oldest)
@@ -311,6 +338,7 @@ class HostSession:
             sent_ns, self._token_sent_ns = self._token_sent_ns, None
             self._count = replace(self._count, round_trip_ns=now_ns - sent_ns)
         tick = self._clock_sample(heartbeat, now_ns, sent_ns)
+        self._upkeep.heard(heartbeat, now_ns)
         return self._stand(heartbeat, tick, heartbeat.levels, heartbeat.counters)
 
     def _stand(
@@ -377,6 +405,9 @@ class HostSession:
         if waiting is None or waiting.number != self._ledger.expected or self._clock is None:
             return []
         self._waiting = None
+        if not self._upkeep.in_force:
+            # Pins that are not yet what they should be say nothing of the table.
+            return []
         return [Levels(self._source, waiting.levels.pairs(), self._clock.to_ns(waiting.tick))]
 
     # ---------------------------------------------------------------- small steps

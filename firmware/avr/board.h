@@ -5,28 +5,35 @@
  *   channels 11 to 16   A0 to A5
  *   channel 17          D13, which has a LED on most boards and is a poor input for that
  *
- * Bank 0 is port D, bank 1 port B, bank 2 port C. Until the host configures the board, channels 0 to 11 are
- * inputs with pull-ups and the others are left alone.
+ * Banks are the ports in the order of their pin-change interrupts: B, C, D. Until the host configures the
+ * board, channels 0 to 11 are inputs with pull-ups and the others are left alone.
  */
 #ifndef BOARD_H
 #define BOARD_H
 
-#include <avr/pgmspace.h>
+#include <avr/io.h>
 #include <stdint.h>
 
 enum {
     BOARD_ATMEGA328P = 1,
     BANKS = 3,
     CHANNELS = 18,
-    LEVEL_BYTES = (CHANNELS + 7) / 8,
     NO_CHANNEL = 0xFF
 };
 
-extern const uint8_t board_channels[BANKS][8] PROGMEM;
+/* The registers of the ports follow each other, and so do those of their interrupts. */
+enum { PORT_STRIDE = 3 };
 
-static inline uint8_t board_channel(uint8_t bank, uint8_t bit)
-{
-    return pgm_read_byte(&board_channels[bank][bit]);
-}
+#define BANK_PINS(bank) (*(&PINB + (bank) * PORT_STRIDE))
+#define BANK_DIRECTION(bank) (*(&DDRB + (bank) * PORT_STRIDE))
+#define BANK_PORT(bank) (*(&PORTB + (bank) * PORT_STRIDE))
+#define BANK_MASK(bank) (*(&PCMSK0 + (bank)))
+
+/* The channel at a pin, or NO_CHANNEL. */
+uint8_t board_channel(uint8_t bank, uint8_t bit);
+
+/* Sets of channels from one byte a bank, and back. */
+void board_to_channels(const uint8_t *banks, uint8_t *channels);
+void board_to_banks(const uint8_t *channels, uint8_t *banks);
 
 #endif

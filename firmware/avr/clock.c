@@ -1,6 +1,7 @@
 #include "clock.h"
 
 #include <avr/interrupt.h>
+#include <util/atomic.h>
 
 enum { WAKE_HALF_US = 8000 };
 
@@ -25,4 +26,14 @@ void clock_start(void)
     TIFR1 = _BV(TOV1) | _BV(OCF1A);
     TIMSK1 = _BV(TOIE1) | _BV(OCIE1A);
     TCCR1B = _BV(CS11);            /* 16 MHz / 8 */
+}
+
+uint32_t clock_now(void)
+{
+    uint32_t now;
+    ATOMIC_BLOCK(ATOMIC_RESTORESTATE)
+    {
+        now = clock_stamp();
+    }
+    return now;
 }

@@ -9,7 +9,6 @@
 
 #include <avr/io.h>
 #include <stdint.h>
-#include <util/atomic.h>
 
 #define CLOCK_OVERFLOW_US 32768u
 
@@ -29,14 +28,6 @@ __attribute__((always_inline)) static inline uint32_t clock_stamp(void)
     return base | half >> 1;
 }
 
-static inline uint32_t clock_now(void)
-{
-    uint32_t now;
-    ATOMIC_BLOCK(ATOMIC_RESTORESTATE)
-    {
-        now = clock_stamp();
-    }
-    return now;
-}
+uint32_t clock_now(void);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <avr/interrupt.h>
 #include <avr/io.h>
+#include <string.h>
 #include <util/atomic.h>
 
 #include "board.h"
@@ -10,94 +11,110 @@
 
 #define PERIOD_US 16384u
 #define RETRY_US 1000000u
+#define SETTLE_US 1000u            /* a pull-up lifts a line with its cable within that */
 
-enum { LIMIT = RATE_LIMIT_MAX };
-
-const uint8_t board_channels[BANKS][8] PROGMEM = {
-    {NO_CHANNEL, NO_CHANNEL, 0, 1, 2, 3, 4, 5},
-    {6, 7, 8, 9, 10, 17, NO_CHANNEL, NO_CHANNEL},
-    {11, 12, 13, 14, 15, 16, NO_CHANNEL, NO_CHANNEL},
-};
-static const uint8_t default_inputs[BANKS] = {0xFC, 0x1F, 0x01};
+/* Changes in a period that mute an input: 3,000 a second, twice what a 1 kHz square wave has, and a bit. */
+enum { DEFAULT_LIMIT = 48 };
 
 static struct capture_queue queue;
 static struct bank banks[BANKS];
-static uint32_t period_at, retry_at;
+static uint8_t limit = DEFAULT_LIMIT;
+static uint32_t period_at, retry_at, settled_at;
+static bool is_settling;
+
+/* What the pins are, one byte a bank; until the host says otherwise D2 to D12 and A0 are inputs with pull-ups. */
+static uint8_t pins[CONFIG_BITS][BANKS] = {{0x1F, 0x01, 0xFC}, {0x1F, 0x01, 0xFC}};
+
+/* D0 and D1 are the serial port, B6 and B7 the resonator, C6 is the reset line. */
+#define NOT_OURS(bank) ((bank) == 0 ? 0xC0 : (bank) == 1 ? 0xC0 : 0x03)
 
 /* ------------------------------------------------------------------ the interrupts */
 
-/* One look at a bank; its pin-change mask loses the inputs that are muted. */
-#define LOOK(number, pins, mask)                                                                    \
-    do {                                                                                            \
-        uint8_t levels = (pins);                                                                    \
-        uint8_t muted = bank_look(&banks[number], &queue, (number), levels, clock_stamp());         \
-        if (muted)                                                                                  \
-            (mask) &= (uint8_t)~muted;                                                              \
-    } while (0)
-
-ISR(PCINT2_vect)
+/*
+ * Whichever port has changed, all are looked at: a look that finds nothing costs little, and changes at the
+ * same moment get the same stamp.
+ */
+__attribute__((always_inline)) static inline void look(void)
 {
-    LOOK(0, PIND, PCMSK2);
+    uint32_t tick = clock_stamp();
+    for (uint8_t number = 0; number < BANKS; number++) {
+        uint8_t muted = bank_look(&banks[number], &queue, number, BANK_PINS(number), tick);
+        if (muted)
+            BANK_MASK(number) &= (uint8_t)~muted;
+    }
 }
 
 ISR(PCINT0_vect)
 {
-    LOOK(1, PINB, PCMSK0);
+    look();
+}
+ISR(PCINT1_vect, ISR_ALIASOF(PCINT0_vect));
+ISR(PCINT2_vect, ISR_ALIASOF(PCINT0_vect));
+
+/* ------------------------------------------------------------------ what is watched */
+
+/* One bit a channel of what the banks hold at `field`, a member of struct bank. */
+static void gather(const uint8_t *field, uint8_t *channels)
+{
+    uint8_t bytes[BANKS];
+    for (uint8_t bank = 0; bank < BANKS; bank++)
+        bytes[bank] = field[bank * sizeof(struct bank)];
+    board_to_channels(bytes, channels);
 }
 
-ISR(PCINT1_vect)
+static void begin_period(void)
 {
-    LOOK(2, PINC, PCMSK1);
-}
-
-/* ------------------------------------------------------------------ the loop */
-
-static void gather(uint8_t *levels)
-{
-    for (uint8_t byte = 0; byte < LEVEL_BYTES_MAX; byte++)
-        levels[byte] = 0;
     for (uint8_t bank = 0; bank < BANKS; bank++) {
-        for (uint8_t bit = 0; bit < 8; bit++) {
-            uint8_t channel = board_channel(bank, bit);
-            if (banks[bank].seen >> bit & 1)
-                levels[channel / 8] |= (uint8_t)(1u << (channel % 8));
+        ATOMIC_BLOCK(ATOMIC_RESTORESTATE)
+        {
+            bank_new_period(&banks[bank], limit);
         }
     }
 }
 
-static void watch(void)
+/* Directions and pull-ups; what is no input any more is not watched any more. */
+static void make_pins(void)
 {
-    PCMSK2 = banks[0].watched;
-    PCMSK0 = banks[1].watched;
-    PCMSK1 = banks[2].watched;
+    for (uint8_t bank = 0; bank < BANKS; bank++) {
+        uint8_t inputs = pins[CONFIG_INPUTS][bank], outputs = pins[CONFIG_OUTPUTS][bank];
+        BANK_DIRECTION(bank) &= outputs | NOT_OURS(bank);
+        BANK_PORT(bank) = (BANK_PORT(bank) & (outputs | NOT_OURS(bank))) | pins[CONFIG_PULL_UPS][bank];
+        ATOMIC_BLOCK(ATOMIC_RESTORESTATE)
+        {
+            banks[bank].watched &= inputs;
+            banks[bank].muted &= inputs;
+            banks[bank].seen &= inputs;
+            BANK_MASK(bank) = banks[bank].watched;
+        }
+    }
 }
 
-static void look_at_all(void)
+/* Begins to watch every input that is not watched yet; its level now is no edge. */
+static void watch_inputs(void)
 {
-    LOOK(0, PIND, PCMSK2);
-    LOOK(1, PINB, PCMSK0);
-    LOOK(2, PINC, PCMSK1);
+    for (uint8_t bank = 0; bank < BANKS; bank++) {
+        ATOMIC_BLOCK(ATOMIC_RESTORESTATE)
+        {
+            uint8_t fresh = pins[CONFIG_INPUTS][bank] & (uint8_t)~(banks[bank].watched | banks[bank].muted);
+            banks[bank].seen |= BANK_PINS(bank) & fresh;
+            banks[bank].watched |= fresh;
+            BANK_MASK(bank) = banks[bank].watched;
+        }
+    }
 }
 
 void inputs_start(uint8_t *levels)
 {
-    PORTD |= default_inputs[0];
-    PORTB |= default_inputs[1];
-    PORTC |= default_inputs[2];
-    /* The pull-ups need a moment to lift a line with its cable. */
-    for (uint32_t start = clock_now(); clock_now() - start < 100;)
+    make_pins();
+    for (uint32_t start = clock_now(); clock_now() - start < SETTLE_US;)
         ;
-    banks[0].seen = PIND & default_inputs[0];
-    banks[1].seen = PINB & default_inputs[1];
-    banks[2].seen = PINC & default_inputs[2];
-    for (uint8_t bank = 0; bank < BANKS; bank++) {
-        banks[bank].watched = default_inputs[bank];
-        bank_new_period(&banks[bank], LIMIT);
-    }
-    gather(levels);
-    watch();
+    begin_period();
+    watch_inputs();
+    gather(&banks[0].seen, levels);
     PCICR = _BV(PCIE0) | _BV(PCIE1) | _BV(PCIE2);
 }
+
+/* ------------------------------------------------------------------ the loop */
 
 static void take(struct session *session, const struct capture *capture)
 {
@@ -121,7 +138,7 @@ void inputs_drain(struct session *session)
         if (queue.head == queue.tail && queue.lost) {
             lost = capture_take_lost(&queue);
             tick = clock_stamp();
-            gather(levels);
+            gather(&banks[0].seen, levels);
         }
     }
     if (lost)
@@ -133,30 +150,73 @@ bool inputs_pending(void)
     return capture_pending(&queue);
 }
 
-void inputs_upkeep(uint32_t now)
+static void take_up(struct session *session, uint32_t now)
 {
-    bool is_new_period = now - period_at >= PERIOD_US;
-    bool is_retry = now - retry_at >= RETRY_US;
-    if (is_new_period) {
-        period_at = now;
-        for (uint8_t bank = 0; bank < BANKS; bank++) {
-            ATOMIC_BLOCK(ATOMIC_RESTORESTATE)
-            {
-                bank_new_period(&banks[bank], LIMIT);
-            }
+    if (!is_settling) {
+        for (uint8_t which = 0; which < CONFIG_BITS; which++) {
+            uint8_t channels[LEVEL_BYTES_MAX];
+            for (uint8_t byte = 0; byte < LEVEL_BYTES_MAX; byte++)
+                channels[byte] = config_byte(&session->config, which, byte);
+            board_to_banks(channels, pins[which]);
         }
-    }
-    if (is_retry) {
-        retry_at = now;
+        limit = config_mute_after(&session->config);
+        if (limit == 0)
+            limit = DEFAULT_LIMIT;
+        make_pins();
+        settled_at = now + SETTLE_US;
+        is_settling = true;
+    } else if ((int32_t)(now - settled_at) >= 0) {
+        uint8_t levels[LEVEL_BYTES_MAX];
+        watch_inputs();
         ATOMIC_BLOCK(ATOMIC_RESTORESTATE)
         {
-            uint8_t muted = 0;
-            for (uint8_t bank = 0; bank < BANKS; bank++)
-                muted |= bank_unmute(&banks[bank]);
-            if (muted) {
-                watch();
-                look_at_all();
-            }
+            is_settling = capture_pending(&queue);   /* what waits has its place before these levels */
+            gather(&banks[0].seen, levels);
         }
+        if (!is_settling)
+            session_configured(session, levels, now);
+    }
+}
+
+static void try_muted(void)
+{
+    uint8_t muted = 0;
+    cli();
+    for (uint8_t bank = 0; bank < BANKS; bank++) {
+        muted |= bank_unmute(&banks[bank]);
+        BANK_MASK(bank) = banks[bank].watched;
+    }
+    /* The handler itself takes the look; its return switches interrupts on again, as sei does. */
+    if (muted)
+        PCINT0_vect();
+    sei();
+}
+
+void inputs_upkeep(struct session *session, uint32_t now)
+{
+    if (session->config_is_new)
+        take_up(session, now);
+    if (now - period_at >= PERIOD_US) {
+        period_at = now;
+        begin_period();
+        gather(&banks[0].muted, session->muted);
+    }
+    if (now - retry_at >= RETRY_US) {
+        retry_at = now;
+        try_muted();
+    }
+}
+
+void outputs_show(struct session *session)
+{
+    if (!session->outputs_are_new || session->config_is_new)
+        return;
+    session->outputs_are_new = false;
+    uint8_t levels[BANKS];
+    board_to_banks(session->outputs, levels);
+    for (uint8_t bank = 0; bank < BANKS; bank++) {
+        uint8_t outputs = pins[CONFIG_OUTPUTS][bank];
+        BANK_PORT(bank) = (BANK_PORT(bank) & (uint8_t)~outputs) | levels[bank];
+        BANK_DIRECTION(bank) |= outputs;
     }
 }

@@ -1,5 +1,5 @@
 /*
- * The pins that are watched, and how a change of level gets into the session.
+ * The pins: those that are watched, how a change of level gets into the session, and those that are driven.
  */
 #ifndef INPUTS_H
 #define INPUTS_H
@@ -18,7 +18,10 @@ void inputs_drain(struct session *session);
 /* Whether something waits to be drained. */
 bool inputs_pending(void);
 
-/* Begins new periods of counting and gives muted inputs another try when it is time. */
-void inputs_upkeep(uint32_t now);
+/* What time brings: new periods of counting, another try for muted inputs, a configuration to take up. */
+void inputs_upkeep(struct session *session, uint32_t now);
+
+/* Drives the outputs as the session wants them. */
+void outputs_show(struct session *session);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "board.h"
 #include "clock.h"
+#include "colours.h"
 #include "inputs.h"
 #include "reset.h"
 #include "session.h"
@@ -70,8 +71,10 @@ int main(void)
         inputs_drain(&session);
         watchdog_feed();
         uint32_t now = clock_now();
-        inputs_upkeep(now);
+        inputs_upkeep(&session, now);
+        colours_attend(&session);
         hear(now);
+        outputs_show(&session);
         speak(now);
         rest(now);
     }

@@ -3,35 +3,44 @@
 #include "bytes.h"
 #include "version.h"
 
-enum {
-    HOST_HEADER_BYTES = 5,
-    TICK_HZ = 1000000
-};
+enum { TICK_HZ = 1000000 };
 
 enum reading host_message_read(const uint8_t *payload, uint8_t length, struct host_message *message)
 {
-    uint8_t body;
-    switch (payload[0]) {
-    case KIND_ACK:
-    case KIND_NAK:
-        body = 0;
-        break;
-    case KIND_HELLO_REQUEST:
-        body = 1;
-        break;
-    case KIND_HOST_HEARTBEAT:
-        body = 2;
-        break;
-    default:
+    uint8_t kind = payload[0];
+    if (kind < KIND_HELLO_REQUEST || kind > KIND_OUTPUT)
         return READ_UNKNOWN;
-    }
-    if (length != HOST_HEADER_BYTES + body)
+    if (length < HOST_HEADER_BYTES)
         return READ_BAD;
-    message->kind = payload[0];
+    uint8_t body_length = (uint8_t)(length - HOST_HEADER_BYTES);
+    message->kind = kind;
     message->boot = get_u16(payload + 1);
     message->seq = get_u16(payload + 3);
-    message->token = message->kind == KIND_HOST_HEARTBEAT ? get_u16(payload + HOST_HEADER_BYTES) : 0;
-    return READ_WELL;
+    message->token = 0;
+    message->body = payload + HOST_HEADER_BYTES;
+    message->body_length = body_length;
+    switch (kind) {
+    case KIND_HELLO_REQUEST:
+        return body_length == 1 ? READ_WELL : READ_BAD;
+    case KIND_HOST_HEARTBEAT:
+        if (body_length != 2)
+            return READ_BAD;
+        message->token = get_u16(message->body);
+        return READ_WELL;
+    case KIND_CONFIG:
+    case KIND_OUTPUT:
+        return READ_WELL;
+    default:
+        return body_length == 0 ? READ_WELL : READ_BAD;
+    }
+}
+
+bool levels_are_valid(const uint8_t *bytes, uint8_t length, uint8_t channels)
+{
+    if (length == 0 || bytes[0] > channels || length != 1 + (bytes[0] + 7) / 8)
+        return false;
+    uint8_t in_last_byte = bytes[0] % 8;
+    return in_last_byte == 0 || bytes[length - 1] >> in_last_byte == 0;
 }
 
 uint8_t *put_board_header(uint8_t *at, uint8_t kind, uint32_t boot_id, uint16_t seq, uint32_t tick)
@@ -57,12 +66,17 @@ uint8_t *put_counters(uint8_t *at, const struct counters *counters)
     return put_u16(at, counters->resent);
 }
 
+uint8_t *put_bits(uint8_t *at, uint8_t channels, const uint8_t *bits)
+{
+    for (uint8_t bytes = (uint8_t)(channels + 7) / 8; bytes; bytes--)
+        *at++ = *bits++;
+    return at;
+}
+
 uint8_t *put_levels(uint8_t *at, uint8_t channels, const uint8_t *levels)
 {
     *at++ = channels;
-    for (uint8_t bytes = (uint8_t)(channels + 7) / 8; bytes; bytes--)
-        *at++ = *levels++;
-    return at;
+    return put_bits(at, channels, levels);
 }
 
 uint8_t *put_hello(uint8_t *at, const struct identity *who, uint16_t oldest, uint16_t ring)

@@ -5,6 +5,7 @@
 #ifndef MESSAGE_H
 #define MESSAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "frame.h"
@@ -14,7 +15,7 @@ enum {
     MAX_ENTRIES = 8,               /* in one EDGES */
     MAX_LOST = 0x3FFF,             /* that one entry can tell */
     LEVEL_BYTES_MAX = 8,
-    BOARD_HEADER_BYTES = 9
+    HOST_HEADER_BYTES = 5
 };
 
 enum kind {
@@ -24,7 +25,9 @@ enum kind {
     KIND_HELLO_REQUEST = 0x81,
     KIND_ACK = 0x82,
     KIND_NAK = 0x83,
-    KIND_HOST_HEARTBEAT = 0x84
+    KIND_HOST_HEARTBEAT = 0x84,
+    KIND_CONFIG = 0x85,
+    KIND_OUTPUT = 0x86
 };
 
 enum sort {
@@ -67,9 +70,14 @@ struct host_message {
     uint16_t boot;
     uint16_t seq;
     uint16_t token;                /* of a HEARTBEAT */
+    const uint8_t *body;           /* of CONFIG and OUTPUT, within the payload; not judged yet */
+    uint8_t body_length;
 };
 
 enum reading host_message_read(const uint8_t *payload, uint8_t length, struct host_message *message);
+
+/* Whether these bytes are levels of channels that a board with `channels` has. */
+bool levels_are_valid(const uint8_t *bytes, uint8_t length, uint8_t channels);
 
 /* ------------------------------------------------------------------ to the host */
 
@@ -77,6 +85,7 @@ enum reading host_message_read(const uint8_t *payload, uint8_t length, struct ho
 uint8_t *put_board_header(uint8_t *at, uint8_t kind, uint32_t boot_id, uint16_t seq, uint32_t tick);
 uint8_t *put_entry(uint8_t *at, const struct entry *entry);
 uint8_t *put_counters(uint8_t *at, const struct counters *counters);
+uint8_t *put_bits(uint8_t *at, uint8_t channels, const uint8_t *bits);
 uint8_t *put_levels(uint8_t *at, uint8_t channels, const uint8_t *levels);
 uint8_t *put_hello(uint8_t *at, const struct identity *who, uint16_t oldest, uint16_t ring);
 

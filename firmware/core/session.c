@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "bits.h"
 #include "bytes.h"
 
 static bool reached(uint32_t now, uint32_t at)
@@ -17,17 +18,25 @@ void session_boot(struct session *session, const struct identity *who, const uin
     session->hello_due = true;
     session->heartbeat_at = now;
     session->patience = HEARTBEAT_PATIENCE;
+    session->outputs_at_rest = true;
 }
 
 /* ------------------------------------------------------------------ what happens at the table */
 
+static void report(struct session *session, const struct sensor *sensor, uint8_t object, uint32_t tick)
+{
+    if (object)
+        session_colour(session, tick, sensor->channel, object);
+}
+
 void session_edge(struct session *session, uint32_t tick, uint8_t channel, uint8_t level)
 {
-    uint8_t bit = (uint8_t)(1u << (channel % 8));
-    if (level)
-        session->levels[channel / 8] |= bit;
-    else
-        session->levels[channel / 8] &= (uint8_t)~bit;
+    for (uint8_t number = 0; number < config_sensors(&session->config); number++) {
+        const struct sensor *sensor = config_sensor(&session->config, number);
+        if (sensor->channel == channel)
+            report(session, sensor, watcher_edge(&session->watchers[number], sensor, level, tick), tick);
+    }
+    bits_put(session->levels, channel, level);
     struct entry entry = {.tick = tick, .what = (uint8_t)(SORT_EDGE | channel), .arg = level};
     ring_push(&session->ring, &entry);
 }
@@ -44,7 +53,87 @@ void session_lose(struct session *session, uint32_t tick, uint16_t count, const 
     ring_lose(&session->ring, count, tick);
 }
 
+bool session_wants_reading(const struct session *session, uint8_t number)
+{
+    return number < config_sensors(&session->config) && watcher_wants_reading(&session->watchers[number]);
+}
+
+void session_read(struct session *session, uint8_t number, uint8_t reading)
+{
+    watcher_read(&session->watchers[number], config_sensor(&session->config, number), reading);
+}
+
+static void expire_watchers(struct session *session, uint32_t now)
+{
+    for (uint8_t number = 0; number < config_sensors(&session->config); number++) {
+        const struct sensor *sensor = config_sensor(&session->config, number);
+        report(session, sensor, watcher_expire(&session->watchers[number], sensor, now), now);
+    }
+}
+
+/* ------------------------------------------------------------------ outputs and configuration */
+
+/* Puts the outputs to the levels of `bits`, or to rest where that is NULL. */
+static void set_outputs(struct session *session, const uint8_t *bits)
+{
+    for (uint8_t at = 0; at < LEVEL_BYTES_MAX; at++) {
+        uint8_t outputs = config_byte(&session->config, CONFIG_OUTPUTS, at);
+        session->outputs[at] = bits ? bits[at] & outputs : config_byte(&session->config, CONFIG_REST, at);
+        session->levels[at] = (uint8_t)((session->levels[at] & ~outputs) | session->outputs[at]);
+    }
+    session->outputs_at_rest = bits == NULL;
+    session->outputs_are_new = true;
+}
+
+void session_configured(struct session *session, const uint8_t *levels, uint32_t now)
+{
+    const struct config *config = &session->config;
+    for (uint8_t at = 0; at < LEVEL_BYTES_MAX; at++)
+        session->levels[at] = (uint8_t)((levels[at] & config_byte(config, CONFIG_INPUTS, at)) | session->outputs[at]);
+    session->config_is_new = false;
+    session->config_in_force = config_checksum(config->bytes, config->length);
+    session->heartbeat_at = now;
+}
+
+static void take_config(struct session *session, const struct host_message *message, uint32_t now)
+{
+    struct config *config = &session->config;
+    if (session->config_is_new)
+        return;                    /* one at a time: the host repeats what has not been answered */
+    if (config->length == message->body_length && memcmp(config->bytes, message->body, config->length) == 0) {
+        session->heartbeat_at = now;           /* the answer to the first one was lost */
+        return;
+    }
+    config->length = message->body_length;
+    memcpy(config->bytes, message->body, config->length);
+    memset(session->watchers, 0, sizeof session->watchers);
+    session->config_is_new = true;
+    session->config_in_force = 0;
+    set_outputs(session, NULL);
+}
+
+static void take_output(struct session *session, const struct host_message *message, uint32_t now)
+{
+    uint8_t bits[LEVEL_BYTES_MAX] = {0};
+    memcpy(bits, message->body + 1, message->body_length - 1u);
+    set_outputs(session, bits);
+    session->heartbeat_at = now;
+}
+
 /* ------------------------------------------------------------------ what the host says */
+
+/* Whether the fields of a message are right for this board. */
+static bool is_sound(const struct session *session, const struct host_message *message)
+{
+    switch (message->kind) {
+    case KIND_CONFIG:
+        return config_is_valid(message->body, message->body_length, session->who.channels);
+    case KIND_OUTPUT:
+        return levels_are_valid(message->body, message->body_length, session->who.channels);
+    default:
+        return true;
+    }
+}
 
 static void obey(struct session *session, const struct host_message *message, uint32_t now)
 {
@@ -56,9 +145,19 @@ static void obey(struct session *session, const struct host_message *message, ui
     }
     if (message->boot != (uint16_t)session->who.boot_id)
         return;                    /* meant for a boot before this one */
-    if (message->kind == KIND_NAK) {
+    session->host_heard_at = now;
+    switch (message->kind) {
+    case KIND_NAK:
         ring_rewind(ring, message->seq);
         return;
+    case KIND_CONFIG:
+        take_config(session, message, now);
+        return;
+    case KIND_OUTPUT:
+        take_output(session, message, now);
+        return;
+    default:
+        break;
     }
     if (ring_release(ring, message->seq, now)) {
         session->resend_armed = ring_kept(ring) != 0;
@@ -80,6 +179,8 @@ void session_receive(struct session *session, uint8_t byte, uint32_t now)
     case FRAME_WHOLE:
         switch (host_message_read(session->in.bytes, length, &message)) {
         case READ_WELL:
+            if (!is_sound(session, &message))
+                break;
             obey(session, &message, now);
             return;
         case READ_UNKNOWN:
@@ -141,6 +242,8 @@ static uint8_t heartbeat(struct session *session, uint8_t *frame, uint32_t now)
     uint8_t *at = put_header(session, payload, KIND_HEARTBEAT, session->ring.next, now);
     at = put_u16(at, session->echo);
     at = put_standing(session, at);
+    at = put_u16(at, session->config_in_force);
+    at = put_bits(at, session->who.channels, session->muted);
     session->echo = 0;
     session->heartbeat_at = now + HEARTBEAT_PERIOD_US;
     session->patience = HEARTBEAT_PATIENCE;
@@ -150,6 +253,9 @@ static uint8_t heartbeat(struct session *session, uint8_t *frame, uint32_t now)
 uint8_t session_poll(struct session *session, uint8_t *frame, uint32_t now)
 {
     struct ring *ring = &session->ring;
+    expire_watchers(session, now);
+    if (!session->outputs_at_rest && reached(now, session->host_heard_at + HOST_SILENCE_US))
+        set_outputs(session, NULL);
     if (session->hello_due)
         return hello(session, frame, now);
     if (session->resend_armed && reached(now, session->resend_at)) {

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "colour.h"
+#include "config.h"
 #include "frame.h"
 #include "ring.h"
 
@@ -22,6 +24,9 @@
  * ring needs: so it comes even where entries are made faster than the line takes them.
  */
 #define HEARTBEAT_PATIENCE (RING_ENTRIES / MAX_ENTRIES)
+
+/* Outputs go to rest when the host has said nothing for so long: a buzzer must not sound for ever. */
+#define HOST_SILENCE_US 5000000u
 
 /* The longest that `session_poll` writes: a HELLO with a zero before it fits as well. */
 #define SESSION_FRAME_MAX FRAME_MAX
@@ -37,7 +42,16 @@ struct session {
     bool resend_armed;
     uint32_t resend_at;
     uint32_t heartbeat_at;
+    uint32_t host_heard_at;
     uint8_t levels[LEVEL_BYTES_MAX];
+    uint8_t muted[LEVEL_BYTES_MAX];
+    uint8_t outputs[LEVEL_BYTES_MAX];          /* their levels as the host wants them */
+    bool outputs_are_new;          /* for whoever sets the pins, who takes it back */
+    bool outputs_at_rest;
+    bool config_is_new;            /* waits for `session_configured` */
+    uint16_t config_in_force;      /* its checksum; 0: none */
+    struct config config;
+    struct watcher watchers[SENSORS_MAX];
 };
 
 /* Begins a boot. `levels` (one bit a channel, lowest first) are those that the pins have. */
@@ -51,6 +65,13 @@ void session_colour(struct session *session, uint32_t tick, uint8_t channel, uin
 
 /* `count` edges happened up to `tick` and were not captured; the pins now have `levels`. */
 void session_lose(struct session *session, uint32_t tick, uint16_t count, const uint8_t *levels);
+
+/* Notes that `config` is in force; of `levels`, those of its inputs count. */
+void session_configured(struct session *session, const uint8_t *levels, uint32_t now);
+
+/* Whether sensor `number` is to be read now; and what was read of one that was. */
+bool session_wants_reading(const struct session *session, uint8_t number);
+void session_read(struct session *session, uint8_t number, uint8_t reading);
 
 /* Takes one byte from the line. */
 void session_receive(struct session *session, uint8_t byte, uint32_t now);

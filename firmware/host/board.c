@@ -5,8 +5,9 @@
  * Commands come on standard input, one a line; NOW is the time in microseconds, which never runs backwards.
  *
  *   boot NOW CHANNELS BOOT_ID CAUSE TICK NUMBER    begin; at NOW the clock shows TICK, the next entry is NUMBER
- *   edge NOW CHANNEL LEVEL                         a level has changed
+ *   level NOW CHANNEL LEVEL                        a pin has this level now; a change of an input is an edge
  *   colour NOW CHANNEL OBJECT                      a sensor has reported
+ *   read NOW SENSOR READING                        a colour sensor has been read, if it is to be read now
  *   hear NOW HEX                                   bytes from the host
  *   poll NOW                                       answers with a line: the bytes to send, in hex
  *   idle NOW                                       answers with a line: entries kept, microseconds to do nothing
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../core/bits.h"
 #include "../core/session.h"
 
 enum { LINE_BYTES = 1 << 16 };
@@ -33,11 +35,21 @@ static void boot(uint32_t now, unsigned channels, uint32_t boot_id, unsigned cau
     ring->oldest = ring->sent = ring->next = ring->highest = (uint16_t)number;
 }
 
+static void level(uint8_t channel, uint8_t level, uint32_t tick)
+{
+    bool is_input = session.config.length == 0 || config_is_input(&session.config, channel);
+    if (is_input && bits_get(session.levels, channel) != level)
+        session_edge(&session, tick, channel, level);
+}
+
 static void hear(const char *hex, uint32_t tick)
 {
     unsigned byte;
-    for (; sscanf(hex, "%2x", &byte) == 1; hex += 2)
+    for (; sscanf(hex, "%2x", &byte) == 1; hex += 2) {
         session_receive(&session, (uint8_t)byte, tick);
+        if (session.config_is_new)
+            session_configured(&session, session.levels, tick);
+    }
 }
 
 static void poll(uint32_t tick)
@@ -60,8 +72,12 @@ static int obey(const char *line)
     int hex;
     if (sscanf(line, "boot %" SCNu64 " %u %" SCNu32 " %u %" SCNu32 " %u", &now, &a, &boot_id, &b, &tick, &c) == 6)
         boot((uint32_t)now, a, boot_id, b, tick, c);
-    else if (sscanf(line, "edge %" SCNu64 " %u %u", &now, &a, &b) == 3)
-        session_edge(&session, (uint32_t)now + ahead, (uint8_t)a, (uint8_t)b);
+    else if (sscanf(line, "level %" SCNu64 " %u %u", &now, &a, &b) == 3)
+        level((uint8_t)a, (uint8_t)b, (uint32_t)now + ahead);
+    else if (sscanf(line, "read %" SCNu64 " %u %u", &now, &a, &b) == 3) {
+        if (session_wants_reading(&session, (uint8_t)a))
+            session_read(&session, (uint8_t)a, (uint8_t)b);
+    }
     else if (sscanf(line, "colour %" SCNu64 " %u %u", &now, &a, &b) == 3)
         session_colour(&session, (uint32_t)now + ahead, (uint8_t)a, (uint8_t)b);
     else if (sscanf(line, "hear %" SCNu64 " %n", &now, &hex) == 1)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "../core/bytes.h"
+#include "../core/config.h"
 #include "../core/message.h"
 #include "check.h"
 
@@ -57,7 +58,13 @@ static uint8_t *built(uint8_t *at)
     }
     if (is("heartbeat")) {
         at = put_header(at, KIND_HEARTBEAT);
-        return put_standing(put_u16(at, (uint16_t)field("echo")));
+        at = put_standing(put_u16(at, (uint16_t)field("echo")));
+        if (strstr(text, " config=") == NULL)
+            return at;
+        uint8_t muted[LEVEL_BYTES_MAX];
+        for (int byte = 0; byte < LEVEL_BYTES_MAX; byte++)
+            muted[byte] = (uint8_t)(field("muted") >> 8 * byte);
+        return put_bits(put_u16(at, (uint16_t)field("config")), (uint8_t)field("channels"), muted);
     }
     if (is("hello") && field("protocol") == 1 && field("fw_major") == 1 && field("tick_hz") == 1000000) {
         struct identity who = {(uint32_t)field("boot_id"), (uint8_t)field("reset_cause"),
@@ -68,18 +75,63 @@ static uint8_t *built(uint8_t *at)
     return NULL;
 }
 
+static unsigned long long numbered(const char *name, int number)
+{
+    char key[16];
+    snprintf(key, sizeof key, "%s%d", name, number);
+    return field(key);
+}
+
+static void check_configuration(const struct host_message *message)
+{
+    static const char *const names[CONFIG_BITS] = {"inputs", "pull_ups", "outputs", "rest"};
+    struct config config = {.length = message->body_length};
+    memcpy(config.bytes, message->body, message->body_length);
+    CHECK(config_checksum(config.bytes, config.length) == field("checksum"));
+    CHECK(config_mute_after(&config) == field("mute_after"));
+    CHECK(config_sensors(&config) == field("sensors"));
+    for (int which = 0; which < CONFIG_BITS; which++) {
+        for (uint8_t byte = 0; byte < LEVEL_BYTES_MAX; byte++)
+            CHECK(config_byte(&config, (enum config_bits)which, byte) == (uint8_t)(field(names[which]) >> 8 * byte));
+    }
+    for (uint8_t number = 0; number < config_sensors(&config); number++) {
+        const struct sensor *sensor = config_sensor(&config, number);
+        CHECK(sensor->channel == numbered("channel", number) && sensor->analog == numbered("analog", number));
+        CHECK(sensor->after == numbered("after", number));
+        for (int class = 0; class < SENSOR_CLASSES; class++)
+            CHECK(sensor->limits[class] == (uint8_t)(numbered("limits", number) >> 8 * class));
+        CHECK(get_u16(sensor->objects) == numbered("objects", number));
+    }
+}
+
+/* As the session judges the body of what it has read. */
+static int is_sound(const struct host_message *message)
+{
+    if (message->kind == KIND_CONFIG)
+        return config_is_valid(message->body, message->body_length, 64);
+    return message->kind != KIND_OUTPUT || levels_are_valid(message->body, message->body_length, 64);
+}
+
 static void check_host_message(const struct host_message *message)
 {
     static const struct {
         const char *name;
         uint8_t kind;
     } kinds[] = {{"hello_request", KIND_HELLO_REQUEST}, {"ack", KIND_ACK}, {"nak", KIND_NAK},
-                 {"host_heartbeat", KIND_HOST_HEARTBEAT}};
+                 {"host_heartbeat", KIND_HOST_HEARTBEAT}, {"config", KIND_CONFIG}, {"output", KIND_OUTPUT}};
     for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++)
         CHECK(is(kinds[n].name) == (message->kind == kinds[n].kind));
     if (message->kind == KIND_HELLO_REQUEST)
         return;
     CHECK(message->boot == field("boot"));
+    if (is("config")) {
+        check_configuration(message);
+        return;
+    }
+    if (is("output")) {
+        CHECK(message->body[0] == field("channels"));
+        return;
+    }
     CHECK(message->seq == field("seq"));
     CHECK(message->token == (is("host_heartbeat") ? field("token") : 0));
 }
@@ -120,7 +172,9 @@ static int check_line(const uint8_t *bytes, size_t length)
 
     struct host_message message;
     enum reading reading = host_message_read(in.bytes, payload_length, &message);
-    int is_from_host = in.bytes[0] >= KIND_HELLO_REQUEST && in.bytes[0] <= KIND_HOST_HEARTBEAT;
+    if (reading == READ_WELL && !is_sound(&message))
+        reading = READ_BAD;
+    int is_from_host = in.bytes[0] >= KIND_HELLO_REQUEST && in.bytes[0] <= KIND_OUTPUT;
     if (is("bad length") || is("bad value"))
         CHECK(reading == (is_from_host ? READ_BAD : READ_UNKNOWN));
     else
@@ -177,7 +231,7 @@ void test_frames(const char *vectors)
         lines++;
     }
     fclose(file);
-    CHECK(lines > 40 && messages > 10);
+    CHECK(lines > 80 && messages > 13);
     check_crc();
     check_overlong_frames_are_one_each();
 }

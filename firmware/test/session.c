@@ -124,8 +124,88 @@ static void damage_is_counted_and_does_nothing(void)
     CHECK(payload[13] == (SORT_LOST | 1) && payload[14] == 300 - 256);
 }
 
+/* Two sensors: at channel 0 the highest reading counts, at channel 1, active low, the lowest, and 131 ms longer. */
+static const uint8_t two_sensors[] = {
+    12, 0x03, 0, 0, 0, 0, 0, 0, 0, 0, 2,
+    0, 0x20, 0, 50, 100, 255, 0, 0x32, 0x01,
+    1, 0x11, 2, 80, 0, 0, 0, 0x04, 0x00,
+};
+
+static void configure(const uint8_t *body, uint8_t length, uint32_t now)
+{
+    uint8_t frame[FRAME_MAX], *at = frame + 1;
+    *at++ = KIND_CONFIG;
+    at = put_u16(put_u16(at, (uint16_t)who.boot_id), 0);
+    memcpy(at, body, length);
+    uint8_t on_wire = frame_close(frame, (uint8_t)(at + length - frame - 1));
+    for (uint8_t n = 0; n < on_wire; n++)
+        session_receive(&session, frame[n], now);
+}
+
+static void a_configuration_is_in_force_once_the_pins_are_made(void)
+{
+    static const uint8_t high[LEVEL_BYTES_MAX] = {0xFF, 0xFF};
+    quiet_from(0);
+    configure(two_sensors, sizeof two_sensors, 1000);
+    CHECK(session.config_is_new && session.config_in_force == 0);
+    CHECK(poll(1000) == 0);
+    session_configured(&session, high, 2000);
+    CHECK(poll(2000) == KIND_HEARTBEAT);
+    CHECK(get_u16(payload + 22) == config_checksum(two_sensors, sizeof two_sensors));
+    CHECK(payload[20] == 0x03 && payload[21] == 0);    /* of the levels, those of the inputs */
+    configure(two_sensors, sizeof two_sensors, 3000);
+    CHECK(!session.config_is_new);
+    CHECK(poll(3000) == KIND_HEARTBEAT);
+    configure(two_sensors, sizeof two_sensors - 1, 4000);
+    CHECK(session.bad_frames == 1 && session.config_in_force != 0);
+}
+
+static const struct entry *newest(unsigned back)
+{
+    return &session.ring.entries[(session.ring.next - back) % RING_ENTRIES];
+}
+
+static void a_passage_is_read(void)
+{
+    quiet_from(0);
+    configure(two_sensors, sizeof two_sensors, 0);
+    session_configured(&session, no_levels, 0);
+    CHECK(!session_wants_reading(&session, 0) && !session_wants_reading(&session, 2));
+    session_edge(&session, 1000, 0, 1);
+    CHECK(session_wants_reading(&session, 0) && !session_wants_reading(&session, 1));
+    session_read(&session, 0, 20);
+    session_read(&session, 0, 90);
+    session_read(&session, 0, 10);
+    session_edge(&session, 9000, 0, 0);
+    CHECK(poll(9000) == KIND_EDGES);
+    CHECK(payload[13] == 0 && payload[19] == 0 && payload[25] == (SORT_COLOUR | 0) && payload[26] == 3);
+    CHECK(!session_wants_reading(&session, 0));
+
+    session_edge(&session, 10000, 1, 1);
+    session_edge(&session, 11000, 1, 0);
+    session_read(&session, 1, 200);
+    session_edge(&session, 12000, 1, 1);
+    session_read(&session, 1, 70);
+    poll(12000 + (2 << 16) - 1);
+    CHECK(newest(1)->what == 1);
+    poll(12000 + (2 << 16));
+    CHECK(newest(1)->what == (SORT_COLOUR | 1) && newest(1)->arg == 4 && newest(1)->tick == 12000 + (2 << 16));
+
+    /* The next passage ends this one's time; of that one nothing is read. */
+    session_edge(&session, 300000, 1, 0);
+    session_read(&session, 1, 5);
+    session_edge(&session, 301000, 1, 1);
+    session_edge(&session, 302000, 1, 0);
+    CHECK(newest(2)->what == (SORT_COLOUR | 1) && newest(1)->what == 1);
+    session_edge(&session, 303000, 1, 1);
+    poll(303000 + (2 << 16));
+    CHECK(newest(1)->what == 1 && !session_wants_reading(&session, 1));
+}
+
 void test_session(void)
 {
+    a_configuration_is_in_force_once_the_pins_are_made();
+    a_passage_is_read();
     everything_is_on_time_from(0);
     everything_is_on_time_from(0u - 100000);
     everything_is_on_time_from(0u - 400000);

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from appliance.events import ColourReading, Edge, EdgesLost, SourceInput
+from appliance.link.configuration import BoardConfiguration
 from appliance.link.framing import Deframer
 from appliance.link.messages import EdgeEntry, Edges, Heartbeat, Hello, decode
 from appliance.link.session import HostSession
@@ -61,6 +62,13 @@ class Bench:
         self.session.connected(self.now_ns)
         self._speak()
         return self
+
+    def restart_host(self, configuration: BoardConfiguration | None = None) -> None:
+        """Another host takes over; it knows what this one has made durable."""
+        self._syncs.clear()
+        resume = self.session.delivered
+        self.session = HostSession("board", resume=resume, configuration=configuration)
+        self.plug()
 
     def unplug(self, reason: str) -> None:
         self._take(self.session.disconnected(reason, self.now_ns))

@@ -12,13 +12,11 @@ class CoreBoard:
 
     def __init__(self, program: Path) -> None:
         self._process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self._levels: dict[int, int] = {}
 
     def boot(
         self, channels: int, boot_id: int, now_us: int = 0, *, first_tick: int = 0, first_sequence: int = 0
     ) -> None:
         """Power it on; its clock and its numbers begin where they are told to."""
-        self._levels.clear()
         self._tell(f"boot {now_us} {channels} {boot_id} {CAUSE_POWER_ON} {first_tick} {first_sequence}")
 
     def close(self) -> None:
@@ -30,12 +28,14 @@ class CoreBoard:
         assert self._process.wait(10) == 0
 
     def drive(self, channel: int, level: int, at_us: int) -> None:
-        if self._levels.get(channel, 0) != level:
-            self._levels[channel] = level
-            self._tell(f"edge {at_us} {channel} {level}")
+        self._tell(f"level {at_us} {channel} {level}")
 
     def report_colour(self, channel: int, object: str, at_us: int) -> None:
         self._tell(f"colour {at_us} {channel} {OBJECT_CODES[object]}")
+
+    def read_sensor(self, number: int, reading: int, at_us: int) -> None:
+        """Give a colour sensor something to see."""
+        self._tell(f"read {at_us} {number} {reading}")
 
     def receive(self, data: bytes, now_us: int) -> None:
         if data:

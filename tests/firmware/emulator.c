@@ -25,7 +25,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -284,6 +283,7 @@ int main(int argc, char **argv)
     firmware.eesize = 0;               /* the EEPROM begins erased, as on a new board */
     avr_load_firmware(avr, &firmware);
     avr->frequency = CYCLES_PER_US * 1000000;
+    avr->vcc = avr->avcc = avr->aref = 5000;
     avr->sleep = sleep_in_virtual_time;
     avr->reset = on_reset;
     uint32_t flags = 0;

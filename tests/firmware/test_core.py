@@ -7,8 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from appliance.link.configuration import BoardConfiguration, ColourSensor
 from appliance.link.framing import encode
-from appliance.link.messages import OBJECT_CODES, Ack, HelloRequest, HostHeartbeat, Nak
+from appliance.link.messages import (
+    OBJECT_CODES,
+    Ack,
+    ChannelLevels,
+    Config,
+    HelloRequest,
+    HostHeartbeat,
+    Nak,
+    Output,
+)
 from sim.mcu import Mcu
 from tests.firmware.core_board import CoreBoard
 from tests.firmware.programs import Programs, make
@@ -25,7 +35,38 @@ def test_its_own_tests_with_and_without_sanitizers(programs: Programs):
 
 
 SEQUENCE = st.integers(0, 300) | st.integers(0, 0xFFFF)
+MASKS = st.integers(0, (1 << CHANNELS) - 1)
+SENSORS = st.builds(
+    ColourSensor,
+    channel=st.integers(0, CHANNELS - 1),
+    analog=st.integers(0, 7),
+    classes=st.lists(st.tuples(st.integers(0, 255), st.integers(0, 6)), min_size=4, max_size=4).map(tuple),
+    after=st.integers(0, 255),
+    wants_lowest=st.booleans(),
+    active_level=st.integers(0, 1),
+)
+
+
+@st.composite
+def configurations(draw: st.DrawFn) -> BoardConfiguration:
+    """What a host may send: most of it sound, all of it of the right length."""
+    inputs = draw(MASKS)
+    outputs = draw(MASKS) & ~inputs if draw(st.integers(0, 9)) else draw(MASKS)
+    pull_ups, rest = draw(MASKS) & inputs, draw(MASKS) & outputs
+    sensors = draw(st.lists(SENSORS, max_size=4).map(tuple))
+    if draw(st.integers(0, 9)):
+        sensors = tuple(sensor for sensor in sensors if inputs >> sensor.channel & 1)
+    mute_after, channels = draw(st.integers(0, 65)), draw(st.sampled_from([CHANNELS, CHANNELS, CHANNELS, 16]))
+    return BoardConfiguration(channels, inputs, pull_ups, outputs, rest, mute_after, sensors)
+
+
+OUTPUTS = st.integers(0, 16).flatmap(
+    lambda channels: st.builds(ChannelLevels, st.just(channels), st.integers(0, (1 << (channels + 7) // 8 * 8) - 1))
+)
 MESSAGES = st.one_of(
+    st.builds(Config, st.just(TAG), configurations()),
+    st.builds(Output, st.just(TAG), OUTPUTS),
+    st.builds(Output, st.just(TAG), st.builds(ChannelLevels, st.just(CHANNELS), MASKS)),
     st.just(HelloRequest()),
     st.builds(Ack, st.just(TAG), SEQUENCE),
     st.builds(Ack, st.just(TAG), SEQUENCE),
@@ -38,8 +79,8 @@ BYTES = st.one_of(
     st.binary(max_size=80),
     MESSAGES.flatmap(lambda message: st.integers(0, 12).map(lambda cut: encode(message.to_bytes())[:cut])),
     st.binary(min_size=1, max_size=56).map(encode),
-    st.integers(0x81, 0x84).flatmap(
-        lambda kind: st.binary(max_size=9).map(lambda rest, kind=kind: encode(bytes([kind]) + rest))
+    st.integers(0x81, 0x86).flatmap(
+        lambda kind: st.binary(max_size=40).map(lambda rest, kind=kind: encode(bytes([kind]) + rest))
     ),
 )
 STEPS = st.lists(

@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from appliance.events import Edge, EdgeId, Levels, SourceBack, SourceLost
+from appliance.events import ColourReading, Edge, EdgeId, Levels, SourceBack, SourceLost
+from appliance.link.configuration import BoardConfiguration, ColourSensor
 from appliance.link.session import LinkState
 from tests.firmware.bench import SECOND_US, Bench
 from tests.firmware.board import CHANNELS
@@ -283,8 +284,14 @@ def test_a_square_wave_on_one_input_leaves_the_others_alone(bench: Bench, half_u
     assert bench.board.resets == 0
     assert bench.session.counters.boots == 1
     assert len(bench.edges) - len(others) < 1000
+    # Muted at almost every moment, and said so.
+    muted = [heartbeat.standing.muted for heartbeat in bench.heartbeats[before:] if heartbeat.standing]
+    assert set(muted) <= {0, 1 << wild}
+    assert muted.count(1 << wild) >= len(muted) - 2
+    assert list(bench.session.outages) == [wild]
     # Within two seconds of peace it counts again.
     bench.run_for(2 * SECOND_US)
+    assert bench.session.outages == {}
     calm = len(bench.edges)
     play(bench, [(bench.board.now_us + 1000, wild, 1), (bench.board.now_us + 30_000, wild, 0)])
     bench.run_for(SECOND_US)
@@ -341,3 +348,118 @@ def test_a_resonator_half_a_percent_off(bench: Bench, drift_ppm: int):
     assert bench.edges == expected
     for edge, (at_us, _, _) in zip(bench.of(Edge), sorted(script), strict=True):
         assert abs(edge.at_ns - bench.host_ns(at_us)) < 2_000_000
+
+
+# ------------------------------------------------------------------ what the host makes of it
+
+
+D13_LAMP, D12_LAMP, POCKET, BUTTON = 17, 10, 13, 14
+WANTED = BoardConfiguration(
+    channels=CHANNELS,
+    inputs=0x0FF | 1 << POCKET | 1 << BUTTON,
+    pull_ups=1 << BUTTON,
+    outputs=1 << D13_LAMP | 1 << D12_LAMP,
+    rest=1 << D12_LAMP,
+    mute_after=20,
+    sensors=(
+        ColourSensor(channel=POCKET, analog=4, classes=((60, 2), (150, 3), (255, 1), (0, 0)), after=1),
+        ColourSensor(
+            channel=0, analog=5, classes=((100, 4), (0, 0), (0, 0), (0, 0)), wants_lowest=True, active_level=0
+        ),
+    ),
+)
+BLACK, QUEEN, WHITE = 500, 2_000, 4_500
+"""Millivolts that mean them at the first sensor, of 5,000."""
+
+
+@pytest.fixture
+def configured(bench: Bench) -> Bench:
+    # The button is up: its line is high before the board knows that it is an input.
+    play(bench, [(bench.board.now_us + 1_000, BUTTON, 1)])
+    bench.run_for(10_000)
+    bench.restart_host(WANTED)
+    bench.run_for(SECOND_US // 2)
+    return bench
+
+
+def test_a_configuration_is_taken_up_and_echoed(configured: Bench):
+    bench = configured
+    standing = bench.heartbeats[-1].standing
+    assert standing is not None
+    assert standing.config == WANTED.checksum
+    assert bench.edges == [], "the level of a new input is no edge"
+    levels = dict(bench.of(Levels)[-1].levels)
+    assert (levels[BUTTON], levels[D12_LAMP], levels[D13_LAMP]) == (1, 1, 0)
+    assert (bench.board.drives("B", 5), bench.board.drives("B", 4), bench.board.drives("C", 2)) == (0, 1, None)
+    expected = play(bench, [(bench.board.now_us + 1_000 * n, c, 1 - n % 2) for n, c in enumerate([13, 13, 9, 9, 0, 0])])
+    bench.run_for(SECOND_US // 2)
+    assert bench.edges == [edge for edge in expected if edge[0] != 9], "channel 9 is no input any more"
+
+
+def test_lamps_are_lit_and_rest_when_the_host_is_gone(configured: Bench):
+    bench = configured
+    bench.session.show({D13_LAMP: 1, D12_LAMP: 0})
+    bench.run_for(SECOND_US // 10)
+    assert (bench.board.drives("B", 5), bench.board.drives("B", 4)) == (1, 0)
+    bench.is_stalled = True
+    bench.run_for(4 * SECOND_US)
+    assert (bench.board.drives("B", 5), bench.board.drives("B", 4)) == (1, 0)
+    bench.run_for(2 * SECOND_US)
+    assert (bench.board.drives("B", 5), bench.board.drives("B", 4)) == (0, 1)
+    bench.is_stalled = False
+    bench.run_for(SECOND_US)
+    assert (bench.board.drives("B", 5), bench.board.drives("B", 4)) == (1, 0)
+
+
+def test_after_a_reset_it_is_configured_and_lit_again(configured: Bench):
+    bench = configured
+    bench.session.show({D13_LAMP: 1})
+    bench.run_for(SECOND_US // 10)
+    bench.board.tell("reset")
+    bench.run_for(5_000)
+    assert bench.board.drives("B", 5) is None
+    bench.run_for(SECOND_US)
+    assert (bench.board.drives("B", 5), bench.board.drives("B", 4)) == (1, 1)
+    assert bench.edges == []
+
+
+def test_a_sensor_says_what_has_passed(configured: Bench):
+    bench = configured
+    start_us = bench.board.now_us + 10_000
+    script: list[ScriptedEdge] = []
+    for number, millivolts in enumerate([WHITE, BLACK, QUEEN, WHITE]):
+        at_us = start_us + number * 200_000
+        bench.board.tell(f"adc {at_us - 1_000} 4 {BLACK // 2}")
+        bench.board.tell(f"adc {at_us + 5_000} 4 {millivolts}")
+        bench.board.tell(f"adc {at_us + 15_000} 4 {BLACK // 2}")
+        script += [(at_us, POCKET, 1), (at_us + 20_000, POCKET, 0)]
+    play(bench, script)
+    bench.run_for(SECOND_US)
+    seen = [value for value in bench.inputs if isinstance(value, Edge | ColourReading)]
+    assert [reading.object for reading in bench.of(ColourReading)] == ["white", "black", "queen", "white"]
+    for number in range(4):
+        kinds = [type(value) for value in seen[3 * number : 3 * number + 3]]
+        assert kinds == [Edge, Edge, ColourReading]
+
+
+def test_two_sensors_at_once(configured: Bench):
+    """The second one is at a beam whose passages are low levels, and its lowest reading counts."""
+    bench = configured
+    at_us = bench.board.now_us + 10_000
+    play(bench, [(at_us - 5_000, 0, 1), (at_us, POCKET, 1), (at_us, 0, 0)])
+    bench.board.tell(f"adc {at_us - 1_000} 4 {WHITE}", f"adc {at_us - 1_000} 5 5000", f"adc {at_us + 8_000} 5 1000")
+    play(bench, [(at_us + 6_000, 0, 1), (at_us + 20_000, POCKET, 0)])
+    bench.run_for(SECOND_US // 2)
+    assert [(reading.channel, reading.object) for reading in bench.of(ColourReading)] == [(POCKET, "white")]
+    at_us = bench.board.now_us + 10_000
+    play(bench, [(at_us, 0, 0), (at_us + 6_000, 0, 1)])
+    bench.run_for(SECOND_US // 2)
+    assert [(reading.channel, reading.object) for reading in bench.of(ColourReading)][1:] == [(0, "striker")]
+
+
+def test_the_host_says_how_fast_is_too_fast(configured: Bench):
+    bench = configured
+    start_us = bench.board.now_us + 10_000
+    bench.board.tell(f"wave {start_us} 3 400 2500", f"wave {start_us} 4 1600 620")
+    bench.run_for(SECOND_US // 2)
+    assert list(bench.session.outages) == [3]

@@ -79,7 +79,7 @@ def read(data: bytes) -> list[Message | ForeignHello | UnknownKind | Rejection]:
 
 def test_the_vectors_cover_every_kind_and_every_rejection():
     assert {vector.name for vector in MESSAGES} == {
-        *("hello", "edges", "heartbeat", "hello_request", "ack", "nak", "host_heartbeat")
+        *("hello", "edges", "heartbeat", "hello_request", "ack", "nak", "host_heartbeat", "config", "output")
     }
     reasons = {vector.text.removeprefix("bad ") for vector in VECTORS if vector.name == "bad"}
     assert reasons == {rejection.name.lower() for rejection in Rejection}

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from appliance.link.configuration import BoardConfiguration, ColourSensor
 from appliance.link.framing import Rejection
 from appliance.link.messages import (
     Ack,
     BoardCounters,
     ChannelLevels,
+    Config,
     Edges,
     ForeignHello,
     Heartbeat,
@@ -16,6 +18,8 @@ from appliance.link.messages import (
     HostHeartbeat,
     Message,
     Nak,
+    Output,
+    Standing,
     UnknownKind,
 )
 
@@ -90,13 +94,19 @@ def describe(message: Message | ForeignHello | UnknownKind | Rejection) -> str:
                 }
             return _line("edges", **fields)
         case Heartbeat():
-            return _line("heartbeat", **_header(message), echo=message.echo, **_standing(message))
+            told = message.standing
+            also = {"config": told.config, "muted": told.muted} if told is not None else {}
+            return _line("heartbeat", **_header(message), echo=message.echo, **_standing(message), **also)
         case HelloRequest():
             return _line("hello_request", protocol=message.protocol)
         case Ack() | Nak():
             return _line(type(message).__name__.lower(), boot=message.boot, seq=message.seq)
         case HostHeartbeat():
             return _line("host_heartbeat", boot=message.boot, seq=message.seq, token=message.token)
+        case Config():
+            return _line("config", boot=message.boot, **_configuration(message.configuration))
+        case Output():
+            return _line("output", boot=message.boot, channels=message.levels.channels, levels=message.levels.mask)
 
 
 def build(vector: Vector) -> Message:
@@ -130,7 +140,8 @@ def build(vector: Vector) -> Message:
         case "heartbeat":
             levels = ChannelLevels(fields["channels"], fields["levels"])
             echo, counters = fields["echo"], _counters(fields)
-            return Heartbeat(fields["boot"], fields["seq"], fields["tick"], echo, counters, levels)
+            standing = Standing(fields["config"], fields["muted"]) if "config" in fields else None
+            return Heartbeat(fields["boot"], fields["seq"], fields["tick"], echo, counters, levels, standing)
         case "hello_request":
             return HelloRequest(fields["protocol"])
         case "ack":
@@ -139,6 +150,10 @@ def build(vector: Vector) -> Message:
             return Nak(fields["boot"], fields["seq"])
         case "host_heartbeat":
             return HostHeartbeat(fields["boot"], fields["seq"], fields["token"])
+        case "config":
+            return Config(fields["boot"], _build_configuration(fields))
+        case "output":
+            return Output(fields["boot"], ChannelLevels(fields["channels"], fields["levels"]))
     raise AssertionError(f"no message is called {vector.name}")
 
 
@@ -159,6 +174,49 @@ def _standing(message: Hello | Heartbeat) -> dict[str, int]:
         "channels": levels.channels,
         "levels": levels.mask,
     }
+
+
+def _configuration(configuration: BoardConfiguration) -> dict[str, int]:
+    fields = {
+        "channels": configuration.channels,
+        "inputs": configuration.inputs,
+        "pull_ups": configuration.pull_ups,
+        "outputs": configuration.outputs,
+        "rest": configuration.rest,
+        "mute_after": configuration.mute_after,
+        "sensors": len(configuration.sensors),
+    }
+    for place, sensor in enumerate(configuration.sensors):
+        raw = sensor.to_bytes()
+        fields |= {
+            f"channel{place}": raw[0],
+            f"analog{place}": raw[1],
+            f"after{place}": raw[2],
+            f"limits{place}": int.from_bytes(raw[3:7], "little"),
+            f"objects{place}": int.from_bytes(raw[7:9], "little"),
+        }
+    return fields | {"checksum": configuration.checksum}
+
+
+def _build_configuration(fields: dict[str, int]) -> BoardConfiguration:
+    sensors = tuple(
+        ColourSensor(
+            channel=fields[f"channel{n}"],
+            analog=fields[f"analog{n}"] & 0x0F,
+            classes=tuple(
+                (fields[f"limits{n}"] >> 8 * place & 0xFF, fields[f"objects{n}"] >> 4 * place & 0xF)
+                for place in range(4)
+            ),
+            after=fields[f"after{n}"],
+            wants_lowest=bool(fields[f"analog{n}"] & 0x10),
+            active_level=fields[f"analog{n}"] >> 5 & 1,
+        )
+        for n in range(fields["sensors"])
+    )
+    names = ("channels", "inputs", "pull_ups", "outputs", "rest", "mute_after")
+    configuration = BoardConfiguration(*(fields[name] for name in names), sensors)
+    assert configuration.checksum == fields["checksum"]
+    return configuration
 
 
 def _line(name: str, **fields: int) -> str:
