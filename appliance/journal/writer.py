@@ -47,7 +47,7 @@ _Told = TypeVar("_Told")
 _GROUP_LIMIT = 1_000  # batches a commit: bounds what one transaction needs of a disk that was full
 _TIDY_EVERY = 256  # commits
 _LOOK_EVERY_S = 2.0  # while nothing happens: is the file still there?
-_CHECKED_AT_START_BYTES = 16 * 1024 * 1024  # what can be read from end to end in a moment; more is with each backup
+_CHECKED_AT_START_BYTES = 8 * 1024 * 1024  # what can be read from end to end in a moment; more is with each backup
 _NOTHING = Recovered(0, (), {}, {})
 
 
