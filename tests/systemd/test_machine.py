@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.systemd.machine import PYTHON, CannotBootError, Machine, until
+from tests.systemd.machine import PYTHON, ROOT, CannotBootError, Machine, until
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
@@ -225,3 +225,26 @@ def test_without_a_link_and_then_without_a_broker_it_is_in_service_and_finds_the
     until(lambda: "127.0.0.1:1883" not in installed.show(UNIT, "StatusText"), within_s=11)
     assert main_pid(installed) == first
     assert installed.show(UNIT, "NRestarts") == "0"
+
+
+def test_the_rules_for_devices_can_be_read(installed: Machine) -> None:
+    said = installed.run("udevadm", "test", "/sys/devices/virtual/mem/null")
+    read = [line for line in (said.stdout + said.stderr).splitlines() if "70-pocketbeam.rules" in line]
+    assert read == ["Reading rules file: /etc/udev/rules.d/70-pocketbeam.rules"]
+
+
+def test_uninstalling_as_the_page_says_leaves_the_owners_files_and_nothing_else(machine: Machine) -> None:
+    page = (ROOT / "docs" / "installing.md").read_text("utf-8")
+    (commands,) = re.findall(r"^## Uninstalling\n\n```sh\n(.*?)```", page, re.MULTILINE | re.DOTALL)
+    machine.did(PROGRAM, "install")
+    machine.write(CONFIG, TABLE)
+    machine.write("/etc/pocketbeam/left.toml", TABLE.replace('"t1"', '"left"').split("[web]")[0])
+    machine.did("systemctl", "enable", "--now", UNIT, "pocketbeam@left")
+    assert machine.run("systemctl", "is-enabled", "pocketbeam@left").stdout == "enabled\n"
+    here = [line for line in commands.splitlines() if "/opt/" not in line]  # /opt is this test's own
+    machine.did("ln", "-sf", PROGRAM, "/usr/local/bin/pocketbeam")
+    machine.did("sh", "-ec", "\n".join(here).replace("sudo ", ""))
+    left = machine.did("find", "/etc", "/usr/local", "/run/systemd/units", "-name", "*pocketbeam*").splitlines()
+    assert sorted(left) == ["/etc/pocketbeam", f"/etc/systemd/system/{UNIT}.service.d", "/usr/local/lib/pocketbeam"]
+    assert machine.run("systemctl", "is-active", UNIT).stdout == "inactive\n"
+    machine.did("test", "-d", "/var/lib/pocketbeam/left")

@@ -156,3 +156,11 @@ def test_a_file_is_replaced_whole_and_leaves_nothing_behind(tmp_path: Path) -> N
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["b"]
     file.path.chmod(0o600)
     assert not file.is_there
+
+
+def test_the_page_names_every_file_that_is_installed() -> None:
+    page = (SYSTEMD.parent / "docs" / "installing.md").read_text("utf-8")
+    table, uninstalling = page.split("## 3. ")[0], page.split("## Uninstalling")[1]
+    for target in TARGETS.values():
+        assert f"`/{target}`" in table
+        assert f" /{target}" in uninstalling
