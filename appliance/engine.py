@@ -46,7 +46,7 @@ from appliance.table.inputs import (
     TableInput,
 )
 from appliance.table.matches import first_match
-from appliance.table.model import Json, Policy, TableEvent, TableState
+from appliance.table.model import Json, Policy, Requested, TableEvent, TableState
 from appliance.table.view import happenings, state_body
 
 REMEMBERED_ANSWERS = 1000
@@ -298,7 +298,8 @@ class Engine:
             return [self._answered(Output(Batch()), transaction, _refusal(transaction, decided))]
         if not decided.events and not asked:
             return []
-        output = self._accept(decided, stamp) if decided.events else Output(Batch())
+        request = given if asked and isinstance(given, Request) else None
+        output = self._accept(decided, stamp, request=request) if decided.events else Output(Batch())
         if not asked:
             return [output]
         response = {"transaction": transaction, "ok": True, "seq": self.state.seq}
@@ -315,7 +316,9 @@ class Engine:
         batch = Batch(output.batch.records, output.batch.rows, answers)
         return replace(output, batch=batch, response=response)
 
-    def _accept(self, decision: Decision, stamp: Stamp, *, first: bool = False) -> Output:
+    def _accept(
+        self, decision: Decision, stamp: Stamp, *, first: bool = False, request: Request | None = None
+    ) -> Output:
         before = None if first else self._tip
         self._tip = decision.state
         news: list[Json] = []
@@ -323,6 +326,8 @@ class Engine:
         for event, was, now in zip(decision.events, decision.states, decision.states[1:], strict=False):
             records.append(self._record(event, now, stamp))
             news += ({"match_id": now.match.id, **each} for each in happenings(event, was, now))
+        if request is not None:
+            records.append(self._record(Requested(request.command, request.fields), self._tip, stamp))
         new_match = before is None or before.match.id != self._tip.match.id
         numbered = tuple(
             {"event_id": f"{self._tip.seq}.{n}", "seq": self._tip.seq, **each} for n, each in enumerate(news, 1)

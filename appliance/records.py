@@ -24,6 +24,7 @@ from appliance.table.model import (
     QuietRestarted,
     Redone,
     Renamed,
+    Requested,
     Resumed,
     Stepped,
     StrokeDropped,
@@ -53,7 +54,8 @@ _AnyEvent = Annotated[
     | StrokeDropped
     | NotScored
     | ButtonPressed
-    | QuietRestarted,
+    | QuietRestarted
+    | Requested,
     Field(discriminator="kind"),
 ]
 

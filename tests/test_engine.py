@@ -159,12 +159,22 @@ def test_all_that_follows_from_one_input_shares_its_number():
     table.ask("stroke", pocketed=["white"])
     seq = table.state.seq
     outputs = table.keep(table.engine.request("new_match", {"abandon": True}, stamp(5)))
-    assert [record.seq for record in outputs[0].batch.records] == [seq + 1, seq + 1]
+    assert {record.seq for record in outputs[0].batch.records} == {seq + 1}
     assert [(news["event"], news["match_id"], news["seq"]) for news in outputs[0].news] == [
         ("match_abandoned", "m1", seq + 1),
         ("match_started", "m2", seq + 1),
     ]
     assert len({news["event_id"] for news in outputs[0].news}) == 2
+
+
+def test_a_request_that_changed_something_is_kept_beside_what_followed():
+    table, _ = playing()
+    (output,) = table.keep(table.engine.request("stroke", {"pocketed": ["white"]}, stamp(5), transaction="t"))
+    last = output.batch.records[-1]
+    assert (last.kind, last.fact) == ("requested", False)
+    assert json.loads(last.body) == {"command": "stroke", "fields": {"pocketed": ["white"]}, "kind": "requested"}
+    (refused,) = table.keep(table.engine.request("next_board", {}, stamp(6)))
+    assert refused.batch.records == ()
 
 
 # -- whose clock closes a stroke

@@ -30,6 +30,7 @@ from appliance.table.model import (
     QuietRestarted,
     Redone,
     Renamed,
+    Requested,
     Resumed,
     Seat,
     Step,
@@ -100,6 +101,7 @@ EVENTS = (
     NotScored(FALLEN, "the board is over"),
     ButtonPressed("done-1", 8),
     QuietRestarted(9),
+    Requested("stroke", {"pocketed": ["white"], "jumped": []}),
 )
 
 

@@ -28,6 +28,7 @@ from appliance.table.model import (
     QuietRestarted,
     Redone,
     Renamed,
+    Requested,
     Resumed,
     Step,
     Stepped,
@@ -53,6 +54,8 @@ def evolve(state: TableState | None, event: TableEvent, seq: int) -> TableState:
         raise ValueError(f"a table begins with a match, not with {event.kind}")
     state = replace(state, seq=seq)
     match event:
+        case Requested():
+            return state
         case Stepped():
             return _step(state, event, seq)
         case Amended():

@@ -461,6 +461,18 @@ class QuietRestarted:
     kind: Literal["quiet_restarted"] = "quiet_restarted"
 
 
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """What somebody asked for by page or message, and got: kept beside what followed, so that it can be played again.
+
+    It changes nothing by itself.
+    """
+
+    command: str
+    fields: Json
+    kind: Literal["requested"] = "requested"
+
+
 Fact = MatchStarted | Stepped | Amended | Undone | Redone | Paused | Resumed | Renamed
 Evidence = (
     StrokeOpened
@@ -473,6 +485,7 @@ Evidence = (
     | NotScored
     | ButtonPressed
     | QuietRestarted
+    | Requested
 )
 TableEvent = Fact | Evidence
 
