@@ -155,7 +155,7 @@ def start(directory: Path) -> None:
     """As the daemon starts, in a process of its own; prints its figures as JSON."""
     before_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     journal = Journal(directory, "bench", lambda _position: None, ends_stroke=ends_stroke)
-    times = [time.perf_counter()]
+    times, cpu_s = [time.perf_counter()], time.process_time()
     recovered = journal.open()
     times.append(time.perf_counter())
     table = engine()
@@ -164,10 +164,11 @@ def start(directory: Path) -> None:
     rows = journal.rows_since(table.horizon_seq(recovered.records))
     table.rebuild_sensing(rows, BOOT)
     times.append(time.perf_counter())
+    cpu_s = time.process_time() - cpu_s
     journal.close()
     took = [late - early for early, late in pairwise(times)]
     after_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps([*took, len(recovered.records), len(rows), after_kib - before_kib, after_kib]))
+    print(json.dumps([*took, len(recovered.records), len(rows), after_kib - before_kib, after_kib, cpu_s]))
 
 
 def measure(directory: Path, name: str) -> float:
@@ -175,11 +176,11 @@ def measure(directory: Path, name: str) -> float:
     out = subprocess.run(
         [sys.executable, __file__, str(directory), "--start"], check=True, capture_output=True, text=True
     ).stdout
-    opened_s, folded_s, edges_s, records, rows, grown_kib, all_kib = json.loads(out)
+    opened_s, folded_s, edges_s, records, rows, grown_kib, all_kib, cpu_s = json.loads(out)
     all_s: float = opened_s + folded_s + edges_s
     print(
         f"{name} start: {all_s * 1e3:6.0f} ms (open and recover {opened_s * 1e3:.0f}, fold {records} records"
-        f" {folded_s * 1e3:.0f}, {rows} edges {edges_s * 1e3:.0f}); memory + {grown_kib >> 10} MiB to {all_kib >> 10}"
+        f" {folded_s * 1e3:.0f}, {rows} edges {edges_s * 1e3:.0f}; processor {cpu_s * 1e3:.0f}); memory + {grown_kib >> 10} MiB to {all_kib >> 10}"
     )
     return all_s
 
