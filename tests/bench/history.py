@@ -180,7 +180,8 @@ def measure(directory: Path, name: str) -> float:
     all_s: float = opened_s + folded_s + edges_s
     print(
         f"{name} start: {all_s * 1e3:6.0f} ms (open and recover {opened_s * 1e3:.0f}, fold {records} records"
-        f" {folded_s * 1e3:.0f}, {rows} edges {edges_s * 1e3:.0f}; processor {cpu_s * 1e3:.0f}); memory + {grown_kib >> 10} MiB to {all_kib >> 10}"
+        f" {folded_s * 1e3:.0f}, {rows} edges {edges_s * 1e3:.0f}; processor {cpu_s * 1e3:.0f});"
+        f" memory + {grown_kib >> 10} MiB to {all_kib >> 10}"
     )
     return all_s
 

@@ -28,9 +28,7 @@ PER_ROUND = 200
 LOAD = 20_000
 HISTORY = 1_000_000
 PER_MATCH = 400
-BODY = (
-    '{"event": "stroke_closed", "stroke": 12, "player": 1, "pocketed": {"white": 1, "black": 0}, "at": "ne"}'
-)
+BODY = '{"event": "stroke_closed", "stroke": 12, "player": 1, "pocketed": {"white": 1, "black": 0}, "at": "ne"}'
 
 
 def made_batch(seq: int) -> Batch:
