@@ -42,7 +42,7 @@ Next: put the configuration into /etc/pocketbeam/table.toml, and then
 or, with several tables, each into /etc/pocketbeam/NAME.toml, and then
   systemctl enable --now pocketbeam@NAME"""
 
-_HIDDEN = ("/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/")  # the unit sees none of these
+_HIDDEN = ("/home", "/root", "/run/user", "/tmp", "/var/tmp")  # the unit sees none of these
 _PLAIN_PATH = re.compile(r"/[A-Za-z0-9/._+-]+")
 
 
@@ -100,15 +100,14 @@ def this_program() -> str:
     program = Path(sys.executable).with_name("pocketbeam")
     if not program.is_file():
         raise InstallError(f"there is no {program}: install pocketbeam into a virtual environment first")
-    path = str(program)
-    if path.startswith(_HIDDEN):
-        raise InstallError(
-            f"the service sees nothing below {Path(*program.parts[:2])}, where {program} is: "
-            "install pocketbeam into /opt/pocketbeam"
-        )
-    if not _PLAIN_PATH.fullmatch(path):
-        raise InstallError(f"a unit cannot name {path}: install pocketbeam into /opt/pocketbeam")
-    return path
+    for hidden in _HIDDEN:
+        if program.is_relative_to(hidden):
+            raise InstallError(
+                f"the service sees nothing below {hidden}, where {program} is: install pocketbeam into /opt/pocketbeam"
+            )
+    if not _PLAIN_PATH.fullmatch(str(program)):
+        raise InstallError(f"a unit cannot name {program}: install pocketbeam into /opt/pocketbeam")
+    return str(program)
 
 
 def install(destdir: Path | None, *, dry_run: bool, out: TextIO) -> None:

@@ -2,8 +2,12 @@
 
 import asyncio
 import itertools
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,11 +20,12 @@ from appliance.link.session import HostSession
 from appliance.mqtt.topics import Message
 from appliance.notify import Pulse, ServiceManager
 from appliance.sources.gpio import GpioSource, Pins
-from appliance.sources.header import DeafError, HeaderError
+from appliance.sources.header import DeafError, GpiozeroPins, HeaderError
 from sim.layout import configuration_text
 from sim.loop import VirtualClock, VirtualLoop
 from tests.support.ring1 import Disk, DiskJournal
 
+ROOT = Path(__file__).resolve().parents[2]
 WATCHDOG_S = 30.0
 PLANNED_S = 10.0
 DAY_S = 24 * 3600.0
@@ -313,3 +318,20 @@ def test_what_was_not_taken_is_told_again() -> None:
             assert len(deaf.manager.times("READY=1")) == 1
 
     quietly(main())
+
+
+def test_pins_whose_library_has_lost_its_thread_are_deaf() -> None:
+    hears = [True]
+    pins = GpiozeroPins(SimpleNamespace(), None, lambda: hears[0])
+    pins.check()
+    hears[0] = False
+    with pytest.raises(DeafError, match="restart"):
+        pins.check()
+
+
+@pytest.mark.real
+def test_the_library_has_the_thread_that_is_asked_after() -> None:
+    """Its name is private; should it change, a dead one would go unnoticed."""
+    ask = "from appliance.sources.header import _library; print(_library()[0]._notify_thread.is_alive())"
+    told = subprocess.run([sys.executable, "-c", ask], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert told.stdout == "True\n"
