@@ -3,6 +3,7 @@
 The board is played by hand here: edges with numbers of their own, heartbeats with the levels, a button a player.
 """
 
+import json
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
