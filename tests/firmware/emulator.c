@@ -12,8 +12,8 @@
  *   hear HEX                           bytes from the host begin to arrive now, at the speed of the line
  *   reset | hang                       the reset line is pulled | the loop stops where it is, for ever
  *   flash ADDRESS HEX                  bytes are put into the program, or with `poke` into memory
- *   run US                             time passes until US or until a frame has been sent, then it answers with
- *                                      NOW RESETS PORTS HEX: DDR and PORT of D, B, C; what was sent meanwhile
+ *   run US                             time passes until US or the end of a frame; the answer is NOW RESETS PORTS HEX:
+ *                                      DDR and PORT of D, B, C, and what was sent meanwhile
  *
  * Events wait in a queue of our own behind one timer: the emulator's pool of timers is small, and a full one
  * starves the serial port. After a reset the emulator has forgotten the pins and that timer.
@@ -35,11 +35,10 @@
 #include <simavr/sim_avr.h>
 #include <simavr/sim_elf.h>
 
-enum { CYCLES_PER_US = 16, BYTE_CYCLES = 16000000 / 11520, CHANNELS = 18, TOGGLE = 2 };
-enum { LINE = 1 << 18, SLICE_US = 500, HANG_AT = 0x77FE };
+enum { CYCLES_PER_US = 16, BYTE_CYCLES = 16000000 / 11520, CHANNELS = 18, TOGGLE = 2, LINE = 1 << 18 };
+enum { SLICE_US = 500, HANG_AT = 0x77FE };
 
-static const char *const pin_names = "D2D3D4D5D6D7B0B1B2B3B4C0C1C2C3C4C5B5";
-static const char *const port_names = "DBC";
+static const char pin_names[] = "D2D3D4D5D6D7B0B1B2B3B4C0C1C2C3C4C5B5", port_names[] = "DBC";
 
 enum kind { PIN, ADC, BYTE, STOP };
 
@@ -114,7 +113,8 @@ static void add(uint64_t cycle, enum kind kind, uint32_t what, uint32_t value)
         count -= next;
         next = 0;
         room = count < room / 2 ? room : room * 2 + 1024;
-        events = realloc(events, room * sizeof *events);
+        if (!(events = realloc(events, room * sizeof *events))) /* cppcheck-suppress memleakOnRealloc */
+            abort();
     }
     size_t at = count++;
     for (; at > next && events[at - 1].cycle > cycle; at--)
@@ -199,7 +199,7 @@ static void obey(void)
     static uint8_t bytes[LINE];
     uint64_t us;
     unsigned a, b, c;
-    int hex = 0;
+    int hex = 0;                       /* where the bytes begin */
     if (sscanf(line, "edge %" SCNu64 " %u %u", &us, &a, &b) == 3 && a < CHANNELS)
         add(origin + us * CYCLES_PER_US, PIN, a, b != 0);
     else if (sscanf(line, "wave %" SCNu64 " %u %u %u", &us, &a, &b, &c) == 4 && a < CHANNELS)
@@ -239,6 +239,7 @@ static void run_behind_a_pty(void)
     cfmakeraw(&raw);
     tcsetattr(slave, TCSANOW, &raw);   /* `slave` stays open, so that a host may come and go */
     fcntl(master, F_SETFL, O_NONBLOCK);
+    setvbuf(stdin, NULL, _IONBF, 0);
     puts(path);
     fflush(stdout);
     struct timespec start, now;
@@ -250,10 +251,9 @@ static void run_behind_a_pty(void)
         if (sent_length && write(master, sent, sent_length) < (ssize_t)sent_length)
             fputs("emulator: nobody reads; bytes are lost\n", stderr);
         sent_length = 0;
-        uint8_t bytes[256];
-        ssize_t heard = read(master, bytes, sizeof bytes);
+        ssize_t heard = read(master, sent, sizeof sent);
         if (heard > 0)
-            hear(bytes, (size_t)heard);
+            hear(sent, (size_t)heard);
         while (poll(&input, 1, 0) > 0) {
             if (!fgets(line, sizeof line, stdin))
                 return;
@@ -291,7 +291,7 @@ int main(int argc, char **argv)
     avr_irq_register_notify(avr_io_getirq(avr, AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_OUTPUT), on_sent, NULL);
     show_pins();
     avr_regbit_set(avr, avr->reset_flags.porf);
-    if (argc == 3 && strcmp(argv[2], "--pty") == 0)
+    if (argc > 2)
         run_behind_a_pty();
     while (fgets(line, sizeof line, stdin))
         obey();

@@ -14,8 +14,6 @@ class Programs:
     elf: Path
     board: Path
     emulator: Path
-    size: str
-    """The line about flash and RAM that the build prints."""
 
 
 def make(*arguments: str) -> str:
@@ -28,5 +26,5 @@ def make(*arguments: str) -> str:
 
 
 def build() -> Programs:
-    size = make("all", "size", "host", "emulator")
-    return Programs(BUILD / "beam-atmega328p.elf", BUILD / "board", BUILD / "emulator", size.strip())
+    make("all", "host", "emulator")
+    return Programs(BUILD / "beam-atmega328p.elf", BUILD / "board", BUILD / "emulator")

@@ -47,12 +47,7 @@ def is_taken(bench: Bench, count: int) -> bool:
     return bench.taken >= count and not bench.waiting
 
 
-# ------------------------------------------------------------------ it fits, and it comes up
-
-
-def test_it_fits(programs: Programs):
-    assert "bytes of flash" in programs.size
-    assert "bytes of RAM" in programs.size
+# ------------------------------------------------------------------ coming up
 
 
 def test_it_says_who_it_is(bench: Bench):
