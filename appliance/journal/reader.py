@@ -35,6 +35,14 @@ class JournalReader:
         """Every record of the match that still exists, in order of `seq`; empty for an unknown match."""
         return self._store.records(match)
 
+    def rows_after(self, row: int) -> tuple[tuple[int, SourceRow], ...]:
+        """The rows behind the one of that number, each with its own."""
+        return self._store.rows_after(row)
+
+    def placed_records(self, match: int, seq: int) -> tuple[tuple[int, Record], ...]:
+        """The records behind `seq` from that match on, each with the number of the newest row before its batch."""
+        return self._store.placed_records(match, seq)
+
     def rows_since(self, seq: int) -> tuple[SourceRow, ...]:
         """The rows of the first batch with a record of at least `seq` and of all batches after it."""
         return self._store.rows_since(seq)

@@ -246,6 +246,18 @@ class Store:
         rows = self.connection.execute(f"SELECT {_ROW_COLUMNS} WHERE row > ? ORDER BY row", found)
         return tuple(_source_row(row) for row in rows)
 
+    def rows_after(self, row: int) -> tuple[tuple[int, SourceRow], ...]:
+        """The rows behind the one of that number, each with its own."""
+        rows = self.connection.execute(f"SELECT row, {_ROW_COLUMNS} WHERE row > ? ORDER BY row", (row,))
+        return tuple((number, _source_row(columns)) for number, *columns in rows)
+
+    def placed_records(self, match: int, seq: int) -> tuple[tuple[int, Record], ...]:
+        """The records behind `seq` from that match on, each with the number of the newest row before its batch."""
+        records = self.connection.execute(
+            f"SELECT last_row, {_RECORD_COLUMNS} WHERE match >= ? AND seq > ? ORDER BY seq, ordinal", (match, seq)
+        )
+        return tuple((row, _record(columns)) for row, *columns in records)
+
     def matches(self) -> tuple[MatchEntry, ...]:
         """Every match, oldest first."""
         rows = self.connection.execute(

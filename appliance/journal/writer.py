@@ -382,12 +382,13 @@ class Journal:
         self._safe_from = None
         self._drop_store()
         was_safe = self._reason is None
-        self._reason = f"the journal in {self._directory} cannot be written: {error}"
+        reason = f"the journal in {self._directory} cannot be written: {error}"
         if is_damage(error) and self._to_replace is None:
             self._found_damage(error)
-            self._reason = self._notice or self._reason
+            reason = self._notice or reason
+        self._reason = reason
         if was_safe:
-            self._tell(self._on_safety, self._reason)
+            self._tell(self._on_safety, reason)
 
     def _recovering(self) -> None:
         """The disk takes groups again: safe once it has taken all that waited when it began to."""

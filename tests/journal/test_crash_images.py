@@ -23,7 +23,7 @@ from tests.journal.material import batch, record, reopened
 from tests.journal.scenes import INPUTS, MATCH, ROWS_KEPT
 
 ROOT = Path(__file__).parents[2]
-IMAGES = int(os.environ.get("POCKETBEAM_IMAGES", "1500"))  # the long run: POCKETBEAM_IMAGES=20000
+IMAGES = int(os.environ.get("POCKETBEAM_IMAGES", "1200"))  # the long run: POCKETBEAM_IMAGES=20000
 
 pytestmark = [
     pytest.mark.real,
