@@ -321,6 +321,21 @@ def test_the_clock_wraps(bench: Bench, programs: Programs):
         assert abs(edge.at_ns - bench.host_ns(at_us)) < 2_000_000
 
 
+def test_the_clock_never_steps_back_where_its_timer_overflows(bench: Bench):
+    """An edge in the very moment of an overflow finds it counted or pending, and is stamped right in both cases."""
+    period_us, start_us = 32_768, bench.board.now_us + 10_000
+    play(bench, [(start_us, 0, 1)])
+    bench.run_until(lambda: is_taken(bench, 1))
+    offset = bench.ticks[0].tick - start_us
+    overflow_us = (bench.board.now_us + offset) // period_us * period_us + period_us - offset
+    around = range(-30, 30)
+    script = [(overflow_us + (n + 1) * period_us + shift, 0, n % 2) for n, shift in enumerate(around)]
+    play(bench, script)
+    bench.run_until(lambda: is_taken(bench, 1 + len(script)))
+    for number, (at_us, _, _) in enumerate(script):
+        assert abs(bench.ticks[number + 1].tick - at_us - offset) <= STAMP_LATENCY_US
+
+
 def test_the_numbers_wrap(bench: Bench):
     count = 66_000
     start_us = bench.board.now_us + 10_000
