@@ -219,6 +219,11 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     doctor = command("doctor", _doctor, "Look at every part of a table and say what is wrong and what to do.")
     doctor.add_argument("--config", action="append", required=True, metavar="FILE", help="one a table")
 
+    record = command("record", _record, "Write down what a table sees, to attach to a report or to play again.")
+    record.add_argument("file", metavar="FILE", help="a new one; - is standard output")
+    record.add_argument("--config", required=True, metavar="FILE")
+    record.add_argument("--last", type=_duration, metavar="10m", help="what was, instead of what comes: 90s, 10m, 2h")
+
     replay = command("replay", _replay, "Run recorded edges through the appliance and print its events.")
     replay.add_argument("file", metavar="FILE", help="a recording; - is standard input")
 
@@ -249,6 +254,14 @@ def _host_and_port(text: str) -> tuple[str, int]:
     if not (colon and host and port.isascii() and port.isdigit() and 1 <= int(port) <= 65_535):
         raise argparse.ArgumentTypeError(f'"{text}" is not HOST:PORT such as 127.0.0.1:1883')
     return host, int(port)
+
+
+def _duration(text: str) -> int:
+    """Seconds, from `90s`, `10m`, `2h` or `1d`."""
+    found = re.fullmatch(r"([0-9]{1,6})([smhd])", text)
+    if found is None or int(found[1]) == 0:
+        raise argparse.ArgumentTypeError(f'"{text}" is no time such as 90s, 10m or 2h')
+    return int(found[1]) * {"s": 1, "m": 60, "h": 3_600, "d": 86_400}[found[2]]
 
 
 def _port(text: str) -> int:
@@ -321,6 +334,20 @@ def _input(name: str) -> Iterator[IO[bytes]]:
         yield file
 
 
+@contextlib.contextmanager
+def _new_file(name: str) -> Iterator[IO[str]]:
+    """A file that was not there before; `-` is standard output."""
+    if name == "-":
+        yield sys.stdout
+        return
+    try:
+        file = Path(name).open("x", encoding="utf-8")  # noqa: SIM115  # closed below; only the opening is wrong use
+    except OSError as error:
+        raise _WrongUseError(f"{name} cannot be written: {(error.strerror or str(error)).lower()}") from None
+    with file:
+        yield file
+
+
 def _score(options: argparse.Namespace) -> int:
     with _input(options.file) as lines:
         from appliance.score import score
@@ -382,6 +409,31 @@ def _doctor(options: argparse.Namespace) -> int:
     from appliance.tools.doctor import doctor
 
     return doctor(tables, SystemClock(), sys.stdout)
+
+
+def _record(options: argparse.Namespace) -> int:
+    (settings,) = _settings([options.config])
+    import asyncio
+
+    from appliance.clock import SystemClock
+    from appliance.journal import JournalError
+    from appliance.tools.record import RecordError, record_last, record_live
+
+    clock = SystemClock()
+    try:
+        with _new_file(options.file) as out:
+            if options.last is not None:
+                told = record_last(settings, options.last, clock, out)
+            else:
+                _say("recording until Ctrl-C")
+                told = asyncio.run(record_live(settings, clock, out))
+    except (RecordError, JournalError) as error:
+        if options.file != "-":
+            Path(options.file).unlink(missing_ok=True)
+        _say(str(error))
+        return FOUND_WRONG
+    _say(told)
+    return WELL
 
 
 def _check_config(options: argparse.Namespace) -> int:

@@ -1,0 +1,190 @@
+"""`pocketbeam record`: a table's play as a file that can be attached to a report and played again.
+
+It reads the journal beside the daemon and opens no port: nothing is disturbed, and what the daemon has not made
+durable yet is not in the recording either. What has just come waits for a moment before it is written, because
+an edge that was slow on its way belongs before a request that was not.
+"""
+
+import asyncio
+import contextlib
+import json
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from appliance.clock import Clock
+from appliance.config import Settings
+from appliance.journal import JournalReader, SourceRow, read
+from appliance.records import UnreadableRecordError
+from appliance.tools.beginning import Beginning, Placed, beginnings, choose
+from appliance.tools.recording import Recorder
+from appliance.tools.running import holder
+
+POLL_S = 0.25
+SETTLE_NS = 1_000_000_000
+_NS_PER_S = 1_000_000_000
+
+
+class RecordError(Exception):
+    """There is nothing to record; the text is one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What the journal holds from the first match on that may be wanted; rows up to `pruned_to` are there no more."""
+
+    records: Sequence[Placed]
+    rows: Sequence[tuple[int, SourceRow]]
+    pruned_to: int
+
+    @property
+    def boot_id(self) -> str:
+        return self.records[-1][1].stamp.boot_id
+
+    @property
+    def newest_ns(self) -> int:
+        """When the last of it came in."""
+        stamps = [self.records[-1][1].stamp, *(row.stamp for _, row in self.rows[-1:])]
+        return max(stamp.monotonic_ns for stamp in stamps if stamp.boot_id == self.boot_id)
+
+
+def record_last(settings: Settings, last_s: float, clock: Clock, out: IO[str]) -> str:
+    """Write what happened in the last seconds; a sentence on what was written. RecordError, JournalError."""
+    with read(settings.table.state_dir) as reader:
+        return write_last(reader, settings, last_s, clock, out)
+
+
+def write_last(reader: JournalReader, settings: Settings, last_s: float, clock: Clock, out: IO[str]) -> str:
+    """The same from a journal that is open."""
+    kept = _kept(reader)
+    now_ns = clock.monotonic_ns() if clock.boot_id() == kept.boot_id else kept.newest_ns
+    beginning = _beginning(kept, now_ns - round(last_s * _NS_PER_S))
+    recorder = Recorder(settings, beginning)
+    rows, records = _after(beginning, kept.rows, kept.records)
+    _write_head(recorder, kept.rows, rows, out)
+    lines = recorder.lines(recorder.items(rows, records))
+    for line in (*lines, recorder.end(max(now_ns, kept.newest_ns))):
+        _write(line, out)
+    return _told(recorder, len(lines))
+
+
+async def record_live(settings: Settings, clock: Clock, out: IO[str]) -> str:
+    """Write from the beginning of the match that is going on, until SIGINT or SIGTERM; a sentence at the end."""
+    directory = settings.table.state_dir
+    if holder(directory) is None:
+        raise RecordError("no daemon runs this table: start it, or record what was with --last 10m")
+    stopping = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    with read(directory) as reader:
+        kept = _kept(reader)
+        beginning = _beginning(kept, None)
+        recorder = Recorder(settings, beginning)
+        rows, records = _after(beginning, kept.rows, kept.records)
+        _write_head(recorder, kept.rows, rows, out)
+        written = await _follow(reader, recorder, rows, records, clock, out, stopping)
+        _write(recorder.end(clock.monotonic_ns()), out)
+    return _told(recorder, written)
+
+
+async def _follow(
+    reader: JournalReader,
+    recorder: Recorder,
+    rows: list[tuple[int, SourceRow]],
+    records: list[Placed],
+    clock: Clock,
+    out: IO[str],
+    stopping: asyncio.Event,
+) -> int:
+    """Write what is old enough, and look for more; the number of lines."""
+    row, seq = recorder.beginning.row, recorder.beginning.seq
+    row = max([row, *(number for number, _ in rows)])
+    seq = max([seq, *(record.seq for _, record in records)])
+    match, written = (records[-1][1].match if records else 0), 0
+    while True:
+        over = stopping.is_set()
+        old_ns = clock.monotonic_ns() - (0 if over else SETTLE_NS)
+        ripe_rows = [entry for entry in rows if entry[1].stamp.monotonic_ns <= old_ns]
+        ripe_records = [entry for entry in records if entry[1].stamp.monotonic_ns <= old_ns]
+        rows, records = rows[len(ripe_rows) :], records[len(ripe_records) :]
+        for line in recorder.lines(recorder.items(ripe_rows, ripe_records)):
+            _write(line, out)
+            written += 1
+        out.flush()
+        if over:
+            return written
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stopping.wait(), POLL_S)
+        new_rows, new_records = reader.rows_after(row), reader.placed_records(match, seq)
+        rows, records = [*rows, *new_rows], [*records, *new_records]
+        row, seq = (new_rows[-1][0] if new_rows else row), (new_records[-1][1].seq if new_records else seq)
+
+
+def _kept(reader: JournalReader) -> _Kept:
+    """Everything of this boot of the host, as far as it can be folded."""
+    entries = reader.matches()
+    if not entries:
+        raise RecordError("no match has begun: there is nothing to record")
+    boot_id = entries[-1].stamp.boot_id
+    first = next(entry for entry in entries if entry.stamp.boot_id == boot_id)
+    records = reader.placed_records(first.match, 0)
+    boot_id = records[-1][1].stamp.boot_id
+    row = min(row for row, record in records if record.stamp.boot_id == boot_id)
+    rows = reader.rows_after(row)
+    pruned_to = rows[0][0] - 1 if rows else row
+    return _Kept(records, [entry for entry in rows if entry[1].stamp.boot_id == boot_id], pruned_to)
+
+
+def _beginning(kept: _Kept, since_ns: int | None) -> Beginning:
+    """The best one for what was since `since_ns`; for what comes (None) the match's, to which it may go back."""
+    try:
+        found = beginnings(kept.records, kept.boot_id)
+    except UnreadableRecordError as error:
+        raise RecordError(str(error)) from None
+    complete = [each for each in found if each.row >= kept.pruned_to]
+    if since_ns is None:
+        chosen = next((each for each in reversed(complete) if each.of_match), None)
+    else:
+        asked = [record.stamp.monotonic_ns for _, record in kept.records if record.kind == "requested"]
+        chosen = choose(complete, kept.records, [*(row.at_ns for _, row in kept.rows), *asked], since_ns)
+    if chosen is None:
+        raise RecordError(
+            "the beginning of the match is not there any more, or lies before the last start of this machine: "
+            "record after the next match has begun"
+        )
+    return chosen
+
+
+def _after(
+    beginning: Beginning, rows: Sequence[tuple[int, SourceRow]], records: Sequence[Placed]
+) -> tuple[list[tuple[int, SourceRow]], list[Placed]]:
+    """What came after the beginning. At the beginning of a match that is everything; later, what is newer."""
+    late = not beginning.of_match
+    return (
+        [(n, row) for n, row in rows if n > beginning.row and not (late and row.at_ns <= beginning.at_ns)],
+        [entry for entry in records if entry[1].seq > beginning.seq],
+    )
+
+
+def _write_head(
+    recorder: Recorder,
+    every: Sequence[tuple[int, SourceRow]],
+    rows: Sequence[tuple[int, SourceRow]],
+    out: IO[str],
+) -> None:
+    first = rows[0][0] if rows else None
+    before = [row for number, row in every if first is None or number < first]
+    after = [row for _, row in rows]
+    _write(recorder.head(), out)
+    for line in recorder.begin(min((row.at_ns for row in after), default=recorder.beginning.at_ns), before, after):
+        _write(line, out)
+
+
+def _write(line: object, out: IO[str]) -> None:
+    print(json.dumps(line, ensure_ascii=False), file=out)
+
+
+def _told(recorder: Recorder, count: int) -> str:
+    lost = f"; {recorder.lost} times a source had lost changes, which no recording can tell" if recorder.lost else ""
+    return f"{count} edges, colours and requests were written{lost}"
