@@ -18,7 +18,7 @@ from appliance.journal.store import JOURNAL_FILE, Store
 from tests.journal.material import DEADLINE_S, batch, edge, record, reopened
 
 ROOT = Path(__file__).parents[2]
-KILLS = int(os.environ.get("POCKETBEAM_KILLS", "400"))  # the long run: POCKETBEAM_KILLS=2000
+KILLS = int(os.environ.get("POCKETBEAM_KILLS", "300"))  # the long run: POCKETBEAM_KILLS=2000
 LOG_FILE = f"{JOURNAL_FILE}-wal"
 LOG_PAGE = 24 + 4096
 
