@@ -97,7 +97,7 @@ def test_buttons_answers_undo_and_corrections_come_out_the_same() -> None:
             await table.press("done-2")
             await table.run_for(20)
             same(table, recorded(table))
-            assert played(recorded(table, 5.0)) == played(recorded(table)), "an undo needs the match's beginning"
+            assert played(recorded(table, 22.0)) == played(recorded(table)), "an undo needs the match's beginning"
 
     play(main())
 
