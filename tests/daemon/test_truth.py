@@ -35,8 +35,9 @@ def score_of(match: SimulatedMatch, options: dict[str, object], faults: Faults, 
     """The table after the match, which has come to what the players did."""
 
     async def main() -> Table:
-        seed = hash(match.truth) % 1_000
-        async with Table(match.game, match.players, options=options, faults=faults, seed=seed, sync_s=sync_s) as table:
+        async with Table(
+            match.game, match.players, options=options, faults=faults, seed=len(match.actions), sync_s=sync_s
+        ) as table:
             await table.play(match)
             assert table.state["rules"] == rules.document(match.final)
             assert table.state["stroke"] is None
@@ -61,7 +62,7 @@ WIRES = {
     "bytewise": Faults(bytewise=True),
     "lossy": Faults(lose_frames=0.2),
     "hurt": Faults(hurt_frames=0.15),
-    "flipped": Faults(flip_bits=0.001),
+    "flipped": Faults(flip_bits=0.004),
     "late": Faults(delay_us=120_000),
     "all at once": Faults(bytewise=True, lose_frames=0.05, hurt_frames=0.05, delay_us=20_000, junk=40),
 }
