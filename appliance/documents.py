@@ -15,8 +15,8 @@ from appliance.mqtt.topics import (
     SCHEMAS,
     STATE_SCHEMA,
 )
-from appliance.sensing.bank import Button, Input, SensorBank
-from appliance.sensing.debounce import Condition, Debouncer
+from appliance.sensing.bank import Button, Line, SensorBank
+from appliance.sensing.health import health_of
 from appliance.table.matches import options_in_force
 from appliance.table.model import Json, Policy, TableState
 
@@ -116,9 +116,10 @@ def health_document(
         "valid_for_s": HEALTH_VALID_S,
         "beams": {
             name: health
-            for name, (found, debouncer) in bank.debouncers.items()
-            if (health := _input_health(found, debouncer, outages, stamp.monotonic_ns)) is not None
+            for name, line in bank.lines.items()
+            if (health := _input_health(line, outages, stamp.monotonic_ns)) is not None
         },
+        "strays": _strays(bank),
         "sources": dict(sources),
         "journal": {
             "safe": journal.safe,
@@ -136,39 +137,40 @@ def health_document(
     }
 
 
-_CONDITIONS = {
-    Condition.UNKNOWN: ("unknown", "Its source has not told its level yet."),
-    Condition.OK: ("ok", None),
-    Condition.BLOCKED: ("blocked", "Something lies in the beam, or its emitter or wire is out: look at the pocket."),
-    Condition.SETTLING: ("blocked", "Clear again; it counts once it has been quiet for a second."),
-}
-
-
-_STUCK = "The button is down, or was until now, for too long; it asks for nothing until it has been up for a second."
-
-
-def _input_health(
-    found: Input, debouncer: Debouncer, outages: Mapping[str, Mapping[int, str]], now_ns: int
-) -> dict[str, Any] | None:
-    health = _beam_health(debouncer, now_ns)
-    outage = outages.get(found.source, {}).get(found.channel)
+def _input_health(line: Line, outages: Mapping[str, Mapping[int, str]], now_ns: int) -> dict[str, Any] | None:
+    health, counters = health_of(line, now_ns), line.debouncer.counters
+    state, since_ns, reason = health.state, health.since_ns, health.reason
+    outage = outages.get(line.input.source, {}).get(line.input.channel)
     if outage is not None:
-        return {**health, "state": "unknown", "since_s": None, "reason": outage}
-    if not isinstance(found, Button):
-        return health
-    well = debouncer.condition in (Condition.OK, Condition.UNKNOWN)
-    return None if well else {**health, "reason": _STUCK}
-
-
-def _beam_health(debouncer: Debouncer, now_ns: int) -> dict[str, Any]:
-    name, reason = _CONDITIONS[debouncer.condition]
-    unknown = debouncer.condition is Condition.UNKNOWN
-    counters = debouncer.counters
+        state, since_ns, reason = "unknown", None, outage
+    elif isinstance(line.input, Button) and state == "ok":
+        return None
     return {
-        "state": name,
-        "since_s": None if unknown else max(0.0, round((now_ns - debouncer.since_ns) / NS_PER_S, 1)),
+        "state": state,
+        "since_s": None if since_ns is None else max(0.0, round((now_ns - since_ns) / NS_PER_S, 1)),
         "passages": counters.passages,
         "glitches": counters.glitches,
         "near_misses": counters.near_misses,
+        "uncounted": counters.uncounted,
         "reason": reason,
+    }
+
+
+def _strays(bank: SensorBank) -> dict[str, Any]:
+    """What came in and belongs to nothing that the configuration knows."""
+    reasons: list[str] = []
+    if bank.unknown_channels:
+        reasons.append(
+            f"{bank.unknown_channels} changes came from wires that the configuration does not know: "
+            "something is connected to the wrong input, or is missing in the file."
+        )
+    if bank.unplaced_colours:
+        reasons.append(
+            f"{bank.unplaced_colours} colours were told with no passage in the second before: the beam beside that "
+            "colour sensor misses objects, or the sensor sees something else."
+        )
+    return {
+        "unknown_channels": bank.unknown_channels,
+        "unplaced_colours": bank.unplaced_colours,
+        "reason": " ".join(reasons) or None,
     }

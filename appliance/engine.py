@@ -24,6 +24,7 @@ from appliance.sensing.bank import (
     ColourSeen,
     Input,
     InputBlocked,
+    InputNoisy,
     InputWell,
     PassageSeen,
     Pressed,
@@ -32,6 +33,7 @@ from appliance.sensing.bank import (
     StrikeSensor,
     TableSignal,
 )
+from appliance.sensing.health import health_of
 from appliance.sensing.ordering import OrderingWindow
 from appliance.table.decide import Decision, begin, decide
 from appliance.table.evolve import evolve
@@ -212,7 +214,7 @@ class Engine:
         row, acknowledge = self._row(item, stamp)
         outputs: list[Output] = []
         for signal in signals:
-            outputs += self._signal(signal, stamp)
+            outputs += self._signal(signal, item.at_ns, stamp)
         if row is None:
             return outputs
         first = next((i for i, output in enumerate(outputs) if output.batch.records), None)
@@ -246,10 +248,19 @@ class Engine:
         self._progress[item.source] = (identity.boot_id, identity.sequence + 1)
         return row, (item.source, identity.boot_id, identity.sequence + 1)
 
-    def _signal(self, signal: TableSignal, stamp: Stamp) -> list[Output]:
+    def _signal(self, signal: TableSignal, known_ns: int, stamp: Stamp) -> list[Output]:
         match signal:
-            case PassageSeen(beam, passage):
-                seen = Passed(beam.id, beam.place, beam.passes, passage.started_ns, passage.ended_ns)
+            case PassageSeen(beam, passage, doubt, reason):
+                seen = Passed(
+                    beam.id,
+                    beam.place,
+                    signal.candidates,
+                    passage.started_ns,
+                    passage.ended_ns,
+                    doubt,
+                    None if reason is None else reason.value,
+                    max(known_ns, passage.ended_ns),
+                )
                 return self._decide(seen, stamp)
             case ColourSeen(beam, started_ns, name):
                 return self._decide(Coloured(beam.id, started_ns, name), stamp)
@@ -260,8 +271,11 @@ class Engine:
                 command, fields = button.asks(long)
                 return self._decide(Request(command, at_ns, fields, button=button.id), stamp)
             case InputBlocked(found, _):
-                reason = "pressed without end" if isinstance(found, Button) else "blocked"
-                return [self._told({"event": "beam_fault", "beam": found.id, "reason": reason})]
+                what = "pressed without end" if isinstance(found, Button) else "blocked"
+                return [self._told({"event": "beam_fault", "beam": found.id, "reason": what})]
+            case InputNoisy(found, _):
+                noisy = health_of(self.bank.lines[found.id], known_ns)
+                return [self._told({"event": "beam_fault", "beam": found.id, "reason": noisy.reason})]
             case InputWell(found, _):
                 return [self._told({"event": "beam_well", "beam": found.id})]
 

@@ -10,12 +10,8 @@ from typing import Literal
 
 from appliance import rules
 from appliance.sensing.bank import SensorBank
-from appliance.sensing.debounce import Condition
 from appliance.table.model import TableState
 from appliance.table.view import questions
-
-_WELL = (Condition.OK, Condition.UNKNOWN)
-"""An input is unknown for as long as its source has told no level, which shows at the source."""
 
 Shows = Literal["turn", "question", "fault"]
 
@@ -52,5 +48,8 @@ def levels(lamps: Iterable[Lamp], state: TableState, *, fault: bool) -> dict[str
 
 
 def out_of_service(bank: SensorBank) -> bool:
-    """Whether a beam, strike sensor or button counts nothing now."""
-    return any(debouncer.condition not in _WELL for _, debouncer in bank.debouncers.values())
+    """Whether a beam, strike sensor or button counts nothing now.
+
+    Not one that has not been heard yet: that shows at its source.
+    """
+    return any(line.is_out for line in bank.lines.values())

@@ -19,7 +19,9 @@ from appliance.table.model import (
     MatchStarted,
     NotScored,
     PassageAdded,
+    PassageDoubted,
     PassageProlonged,
+    PassageWithdrawn,
     Paused,
     QuietRestarted,
     Redone,
@@ -50,6 +52,8 @@ _AnyEvent = Annotated[
     | PassageAdded
     | PassageProlonged
     | FallenRevised
+    | PassageWithdrawn
+    | PassageDoubted
     | JumpedAdded
     | StrokeDropped
     | NotScored

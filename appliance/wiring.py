@@ -1,6 +1,7 @@
 """From the settings of a table to its inputs and its policy: the configuration's words end here."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from appliance.config import Settings
 from appliance.config.settings import Beam as BeamSection
@@ -39,11 +40,20 @@ def inputs_of(settings: Settings) -> tuple[Input, ...]:
 
 def _beam(section: BeamSection, pocket: DebounceSettings) -> Input:
     base = STRIKE_SENSOR if section.place == STRIKE else pocket
-    times = DebounceSettings(**{**_times(base), **section.settings.overrides_ns()})
+    numbers = replace(base, **section.settings.overrides())
     level = _LEVELS[section.blocked_level]
     if section.place == STRIKE:
-        return StrikeSensor(section.id, section.source, section.channel, section.end, level, times)
-    return Beam(section.id, section.source, section.channel, section.place, section.passes, level, times)
+        return StrikeSensor(section.id, section.source, section.channel, section.end, level, numbers)
+    return Beam(
+        section.id,
+        section.source,
+        section.channel,
+        section.place,
+        section.passes,
+        level,
+        numbers,
+        section.exclusive,
+    )
 
 
 def _button(section: ButtonSection) -> Button:
@@ -75,12 +85,3 @@ def lamps_of(settings: Settings) -> tuple[Lamp, ...]:
     return tuple(
         Lamp(lamp.source, lamp.channel, lamp.shows, lamp.player, _LEVELS[lamp.lit_level]) for lamp in settings.lamps
     )
-
-
-def _times(settings: DebounceSettings) -> dict[str, int]:
-    return {
-        "min_dwell_ns": settings.min_dwell_ns,
-        "min_clear_ns": settings.min_clear_ns,
-        "merge_gap_ns": settings.merge_gap_ns,
-        "blocked_after_ns": settings.blocked_after_ns,
-    }

@@ -24,7 +24,9 @@ from appliance.table.model import (
     MatchStarted,
     NotScored,
     PassageAdded,
+    PassageDoubted,
     PassageProlonged,
+    PassageWithdrawn,
     Paused,
     Question,
     QuietRestarted,
@@ -44,7 +46,17 @@ from appliance.table.model import (
     Undone,
 )
 
-FALLEN = Fallen("p3", "beam-ne", "ne", 12_345_678_901_234, ("white", "black"), by_colour=True, told="own")
+FALLEN = Fallen(
+    "p3",
+    "beam-ne",
+    "ne",
+    12_345_678_901_234,
+    ("white", "black"),
+    by_colour=True,
+    told="own",
+    doubt="possibly_two",
+    withdrawn="a hand",
+)
 STROKE = StrokeClosed(
     number=4,
     by="request",
@@ -66,6 +78,8 @@ ACTIONS = (
     Called({"type": "recount", "sides": {"A": {"pocketed": 3}}}, (FALLEN,)),
     Answered("q1", "white"),
     Answered("q1", 2),
+    Answered("q1", False),
+    Answered("q1", True),
     CORRECTED,
     Swapped(1, 2),
     Abandoned(),
@@ -95,10 +109,13 @@ EVENTS = (
     Struck(5),
     PassageAdded(FALLEN, 7),
     PassageProlonged(9),
+    PassageWithdrawn("p3", "a hand"),
+    PassageDoubted(4, FALLEN, "a hand"),
     FallenRevised(FALLEN),
     JumpedAdded(("white", "queen")),
     StrokeDropped("the stroke was undone"),
     NotScored(FALLEN, "the board is over"),
+    NotScored(FALLEN, "a hand", disturbs=False),
     ButtonPressed("done-1", 8),
     QuietRestarted(9),
     Requested("stroke", {"pocketed": ["white"], "jumped": []}),

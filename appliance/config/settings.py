@@ -174,24 +174,46 @@ class _Wired(_Part):
 
 
 Milliseconds = Annotated[float, Field(gt=0, le=60_000)]
+MillisecondsOrNone = Annotated[float, Field(ge=0, le=60_000)]
+"""0: never."""
 
 
 class BeamSettings(_Part):
-    """`[beams.settings]`: the debounce numbers in which this beam differs; None is the product's own number.
+    """`[beams.settings]`: the numbers in which this beam differs; None is the product's own number.
 
-    min_dwell: a shorter pulse is a glitch. min_clear: clear this long re-arms the beam. merge_gap: pulses
-    closer than this are one passage. blocked_after: broken this long is a fault.
+    min_dwell: a shorter pulse is a glitch. min_clear: clear this long re-arms the beam. merge_gap: pulses closer
+    than this are one passage. blocked_after: broken this long is a fault. long_single, and long_single_ratio as a
+    multiple of the beam's own median: one longer pulse may be two objects. unclear_from: perhaps nothing fell.
+    hand_from: a hand, to which pulses closer than hand_gap belong. crowd: more passages in two seconds are unclear.
+    noisy_over: more pulses a second are noise.
     """
 
     min_dwell_ms: Milliseconds | None = None
     min_clear_ms: Milliseconds | None = None
-    merge_gap_ms: Annotated[float, Field(ge=0, le=60_000)] | None = None
+    merge_gap_ms: MillisecondsOrNone | None = None
     blocked_after_ms: Milliseconds | None = None
+    long_single_ms: MillisecondsOrNone | None = None
+    long_single_ratio: Literal[0] | Annotated[float, Field(ge=1.1, le=100)] | None = None
+    unclear_from_ms: Milliseconds | None = None
+    hand_from_ms: Milliseconds | None = None
+    hand_gap_ms: MillisecondsOrNone | None = None
+    crowd: Annotated[int, Field(ge=1, le=1_000)] | None = None
+    noisy_over: Annotated[int, Field(ge=1, le=1_000)] | None = None
 
-    def overrides_ns(self) -> dict[str, int]:
-        """The numbers given, in nanoseconds: `{"min_dwell_ns": 1500000}`."""
+    def overrides(self) -> dict[str, Any]:
+        """The numbers given, as sensing has them: `{"min_dwell_ns": 1500000, "long_single_percent": None}`."""
         given = self.model_dump(exclude_none=True)
-        return {f"{key.removesuffix('_ms')}_ns": round(value * _NS_PER_MS) for key, value in given.items()}
+        found: dict[str, Any] = {
+            f"{key.removesuffix('_ms')}_ns": round(value * _NS_PER_MS)
+            for key, value in given.items()
+            if key.endswith("_ms")
+        }
+        found |= {key: given[key] for key in ("crowd", "noisy_over") if key in given}
+        if given.get("long_single_ms") == 0:
+            found["long_single_ns"] = None
+        if "long_single_ratio" in given:
+            found["long_single_percent"] = round(given["long_single_ratio"] * 100) or None
+        return found
 
 
 class Beam(_Wired):

@@ -221,7 +221,7 @@ class FallenObject(Published):
     candidates: list[PieceObject]
     how: How
     provisional: bool
-    doubt: Doubt | None
+    doubt: Doubt | None = None
 
 
 class Stroke(Published):

@@ -7,146 +7,145 @@ heartbeat shows to be otherwise than the last edge said is a lost edge and is ma
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from appliance.events import ColourReading, Edge, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
-from appliance.sensing.debounce import (
-    Blocked,
-    Debouncer,
-    DebounceSettings,
-    InService,
-    Passage,
-    Signal,
+from appliance.sensing.debounce import Blocked, Condition, Debouncer, Passage, Signal
+from appliance.sensing.dips import Dips
+from appliance.sensing.groups import Group
+from appliance.sensing.hands import is_hand
+from appliance.sensing.inputs import Beam, Button, Input, LongPress, StrikeSensor
+from appliance.sensing.noise import Noise
+from appliance.sensing.polarity import Polarity
+from appliance.sensing.signals import (
+    ColourSeen,
+    InputBlocked,
+    InputNoisy,
+    InputWell,
+    PassageSeen,
+    Pressed,
+    StrikeSeen,
+    TableSignal,
+    Uncounted,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class Beam:
-    """A beam over a pocket or pit. `passes` is everything that can break it."""
-
-    id: str
-    source: str
-    channel: int
-    place: str
-    passes: tuple[str, ...]
-    blocked_level: int
-    settings: DebounceSettings
-
-
-@dataclass(frozen=True, slots=True)
-class StrikeSensor:
-    """A sensor that feels a stroke begin; `end` is the thrower's end (carpetball), None elsewhere."""
-
-    id: str
-    source: str
-    channel: int
-    end: str | None
-    blocked_level: int
-    settings: DebounceSettings
-
-
-@dataclass(frozen=True, slots=True)
-class LongPress:
-    """What a press of `LONG_PRESS_NS` or more asks for instead."""
-
-    action: str
-    fields: tuple[tuple[str, object], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Button:
-    """A button; `action` and `fields` are the request that a press stands for, `long` that of a long one."""
-
-    id: str
-    source: str
-    channel: int
-    action: str
-    fields: tuple[tuple[str, object], ...]
-    pressed_level: int
-    settings: DebounceSettings
-    long: LongPress | None = None
-
-    def asks(self, long: bool) -> tuple[str, dict[str, object]]:
-        """The command and the fields of the request that a press is."""
-        meant = self.long if long and self.long is not None else self
-        return meant.action, dict(meant.fields)
-
-
-Input = Beam | StrikeSensor | Button
-
-
-@dataclass(frozen=True, slots=True)
-class PassageSeen:
-    """Something passed a beam (or the passage of that start turned out to be longer)."""
-
-    beam: Beam
-    passage: Passage
-
-
-@dataclass(frozen=True, slots=True)
-class ColourSeen:
-    """The colour sensor of a beam named an object, for the passage that began at `started_ns`."""
-
-    beam: Beam
-    started_ns: int
-    object: str
-
-
-@dataclass(frozen=True, slots=True)
-class StrikeSeen:
-    """A stroke began."""
-
-    sensor: StrikeSensor
-    at_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class Pressed:
-    """A button was pressed at `at_ns` and let go, `long` after it."""
-
-    button: Button
-    at_ns: int
-    long: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class InputBlocked:
-    """An input has been active for too long: a blocked beam, a stuck button, a cut wire."""
-
-    input: Input
-    since_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class InputWell:
-    """A blocked input counts again."""
-
-    input: Input
-    at_ns: int
-
-
-TableSignal = PassageSeen | ColourSeen | StrikeSeen | Pressed | InputBlocked | InputWell
+__all__ = [
+    "Beam",
+    "Button",
+    "ColourSeen",
+    "Input",
+    "InputBlocked",
+    "InputNoisy",
+    "InputWell",
+    "Line",
+    "LongPress",
+    "PassageSeen",
+    "Pressed",
+    "SensorBank",
+    "StrikeSeen",
+    "StrikeSensor",
+    "TableSignal",
+    "Uncounted",
+]
 
 COLOUR_WITHIN_NS = 1_000_000_000
 LONG_PRESS_NS = 1_000_000_000
 
+_OUT = (Condition.BLOCKED, Condition.SETTLING)
+
+
+@dataclass(slots=True)
+class Line:
+    """One input with all that watches its line. `dip_from_ns`: the break that is going on is a dip since then."""
+
+    input: Input
+    debouncer: Debouncer = field(init=False)
+    noise: Noise = field(init=False)
+    polarity: Polarity = field(init=False)
+    newest: Passage | None = None
+    dip_from_ns: int | None = None
+    _told: str | None = None
+
+    def __post_init__(self) -> None:
+        settings = self.input.settings
+        self.debouncer = Debouncer(settings)
+        self.noise = Noise(settings)
+        self.polarity = Polarity(settings)
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether nothing that the line says is believed; a button's is debounced, and that is all."""
+        return self.noise.since_ns is not None and not isinstance(self.input, Button)
+
+    @property
+    def is_serviceable(self) -> bool:
+        """Whether what passes is counted."""
+        return self.debouncer.condition is Condition.OK and not self.is_noisy
+
+    @property
+    def is_out(self) -> bool:
+        """Whether something keeps it from counting; a line that has not been heard yet is not out."""
+        return self.is_noisy or self.debouncer.condition in _OUT
+
+    def edge(self, active: bool, at_ns: int) -> list[Signal]:
+        """The line has changed."""
+        if not self.debouncer.known or active != self.debouncer.active:
+            self.noise.edge(active, at_ns)
+            self.polarity.edge(active, at_ns)
+        return self.debouncer.edge(active, at_ns)
+
+    def advance(self, now_ns: int) -> list[Signal]:
+        """Let time pass."""
+        self.noise.advance(now_ns)
+        return self.debouncer.advance(now_ns)
+
+    def forget(self) -> None:
+        """What the line does is not known any more."""
+        self.dip_from_ns = None
+        self.noise.forget()
+        self.debouncer.forget()
+
+    def news(self) -> list[TableSignal]:
+        """What has changed about the line's own being well. Noise goes before a block: it says more."""
+        told, self._told = self._told, "noisy" if self.is_noisy else "blocked" if self.is_out else None
+        if self._told == told:
+            return []
+        match self._told:
+            case "noisy":
+                assert self.noise.since_ns is not None
+                return [InputNoisy(self.input, self.noise.since_ns)]
+            case "blocked":
+                return [InputBlocked(self.input, self.debouncer.since_ns)]
+            case _:
+                return [InputWell(self.input, max(self.debouncer.since_ns, self.noise.ended_ns))]
+
 
 class SensorBank:
-    """The debouncers of one table, by source and channel."""
+    """The lines of one table, by source and channel."""
 
     def __init__(self, inputs: Iterable[Input]) -> None:
         """Take the inputs of the configuration; ids and channels are unique there."""
-        self._inputs: dict[tuple[str, int], Input] = {(i.source, i.channel): i for i in inputs}
-        self._debouncers = {key: Debouncer(i.settings) for key, i in self._inputs.items()}
-        self._newest: dict[tuple[str, int], Passage] = {}
+        self._lines: dict[tuple[str, int], Line] = {(i.source, i.channel): Line(i) for i in inputs}
+        self._dips: dict[str, Dips] = {source: Dips() for source, _ in self._lines}
+        self._beams: dict[str, list[Line]] = {source: [] for source in self._dips}
+        for (source, _), line in self._lines.items():
+            if not isinstance(line.input, Button):
+                self._beams[source].append(line)
+        together: dict[str, Group] = {}
+        self._groups: dict[str, Group] = {}
+        for line in self._lines.values():
+            found = line.input
+            if isinstance(found, Beam):
+                group = Group()
+                self._groups[found.id] = together.setdefault(found.exclusive, group) if found.exclusive else group
         self._boots: dict[str, int | None] = {}
         self.unknown_channels = 0
         self.unplaced_colours = 0
 
     @property
-    def debouncers(self) -> Mapping[str, tuple[Input, Debouncer]]:
-        """Every input with its state, by id."""
-        return {i.id: (i, self._debouncers[key]) for key, i in self._inputs.items()}
+    def lines(self) -> Mapping[str, Line]:
+        """Every line, by the id of its input."""
+        return {line.input.id: line for line in self._lines.values()}
 
     def resume(self, source: str, boot_id: int | None) -> None:
         """Go on where a source was before a restart: what it delivered is about to be fed again."""
@@ -154,7 +153,7 @@ class SensorBank:
 
     def breaking_since_ns(self) -> int | None:
         """When the oldest passage that is still going on began; None where every beam is clear or out."""
-        going_on = (debouncer.breaking_since_ns for debouncer in self._debouncers.values())
+        going_on = (line.debouncer.breaking_since_ns for line in self._lines.values() if not line.is_noisy)
         return min((since_ns for since_ns in going_on if since_ns is not None), default=None)
 
     def feed(self, item: SourceInput) -> list[TableSignal]:
@@ -177,67 +176,129 @@ class SensorBank:
         return []
 
     def _edge(self, edge: Edge) -> list[TableSignal]:
-        key = (edge.source, edge.channel)
-        found = self._inputs.get(key)
-        if found is None:
+        line = self._lines.get((edge.source, edge.channel))
+        if line is None:
             self.unknown_channels += 1
             return []
-        return self._meaning(key, self._debouncers[key].edge(_active(found, edge.level), edge.at_ns))
+        active = _active(line.input, edge.level)
+        changes = line.debouncer.known and active != line.debouncer.active
+        signals = line.edge(active, edge.at_ns)
+        meaning = self._over(line, edge.at_ns) if changes and not active else []
+        meaning += self._take(line, signals, edge.at_ns)
+        if changes:
+            meaning += self._dipped(line, edge.at_ns)
+        return meaning + self._group_news(line)
+
+    def _over(self, line: Line, at_ns: int) -> list[TableSignal]:
+        """A break that was a dip of the supply has ended: nothing passed, and that is told."""
+        since_ns, line.dip_from_ns = line.dip_from_ns, None
+        found = line.input
+        if since_ns is None or not isinstance(found, Beam) or at_ns - since_ns < found.settings.min_dwell_ns:
+            return []
+        return [PassageSeen(found, Passage(since_ns, at_ns), reason=Uncounted.DIP)]
+
+    def _dipped(self, line: Line, at_ns: int) -> list[TableSignal]:
+        """Void what turns out to be a dip of the supply: breaks that go on, and passages that have just ended."""
+        source = line.input.source
+        beams = {each.input.channel: each for each in self._beams[source] if each.is_serviceable}
+        dips = self._dips[source]
+        channels = dips.edge(line.input.channel, at_ns, {c: each.debouncer.active for c, each in beams.items()})
+        news: list[TableSignal] = []
+        for channel in sorted(channels):
+            each = beams[channel]
+            if each.debouncer.active:
+                each.dip_from_ns = each.debouncer.void() or each.dip_from_ns
+            elif isinstance(each.input, Beam):
+                group = self._groups[each.input.id]
+                group.void(each.input, (dips.began_ns(channels), at_ns), Uncounted.DIP)
+                news += self._group_news(each)
+        return news
 
     def _levels(self, levels: Levels) -> list[TableSignal]:
         told = dict(levels.levels)
         signals: list[TableSignal] = []
-        for key, found in self._inputs.items():
-            source, channel = key
+        for (source, channel), line in self._lines.items():
             if source != levels.source:
                 continue
-            debouncer = self._debouncers[key]
-            active = _active(found, told[channel]) if channel in told else debouncer.active
+            debouncer = line.debouncer
+            active = _active(line.input, told[channel]) if channel in told else debouncer.active
             if channel in told and not debouncer.known:
-                signals += self._meaning(key, debouncer.begin(active, levels.at_ns))
+                followed = debouncer.begin(active, levels.at_ns)
             elif active != debouncer.active:
-                signals += self._meaning(key, debouncer.edge(active, levels.at_ns))
+                followed = line.edge(active, levels.at_ns)
             else:
-                signals += self._meaning(key, debouncer.advance(levels.at_ns))
+                followed = line.advance(levels.at_ns)
+            signals += self._meaning(line, followed, levels.at_ns)
         return signals
 
     def _forget(self, source: str) -> None:
-        for key, debouncer in self._debouncers.items():
-            if key[0] == source:
-                debouncer.forget()
+        for line in self._lines.values():
+            if line.input.source == source:
+                line.forget()
 
     def _colour(self, reading: ColourReading) -> list[TableSignal]:
-        key = (reading.source, reading.channel)
-        found = self._inputs.get(key)
-        newest = self._newest.get(key)
-        late = newest is None or reading.at_ns - newest.ended_ns > COLOUR_WITHIN_NS
-        if newest is None or late or not isinstance(found, Beam):
+        line = self._lines.get((reading.source, reading.channel))
+        newest = line.newest if line is not None else None
+        told = None
+        if line is not None and isinstance(line.input, Beam) and newest is not None:
+            on_time = reading.at_ns - newest.ended_ns <= COLOUR_WITHIN_NS
+            told = self._groups[line.input.id].told_as(line.input, newest.started_ns) if on_time else None
+        if told is None:
             self.unplaced_colours += 1
             return []
-        return [ColourSeen(found, newest.started_ns, reading.object)]
+        return [ColourSeen(*told, reading.object)]
 
-    def _meaning(self, key: tuple[str, int], signals: list[Signal]) -> list[TableSignal]:
-        named = (self._named(key, self._inputs[key], signal) for signal in signals)
-        return [signal for signal in named if signal is not None]
+    def _meaning(self, line: Line, signals: list[Signal], now_ns: int) -> list[TableSignal]:
+        return self._take(line, signals, now_ns) + self._group_news(line)
 
-    def _named(self, key: tuple[str, int], found: Input, signal: Signal) -> TableSignal | None:
-        match signal:
-            case Blocked(since_ns):
-                return InputBlocked(found, since_ns)
-            case InService(at_ns):
-                return InputWell(found, at_ns)
-            case Passage():
-                newest, self._newest[key] = self._newest.get(key), signal
-                if isinstance(found, Beam):
-                    return PassageSeen(found, signal)
-                if newest is not None and newest.started_ns == signal.started_ns:
-                    # Chatter at the release makes a press longer, not two of it.
-                    return None
-                match found:
-                    case StrikeSensor():
-                        return StrikeSeen(found, signal.started_ns)
-                    case Button():
-                        return Pressed(found, signal.started_ns, signal.dwell_ns >= LONG_PRESS_NS)
+    def _take(self, line: Line, signals: list[Signal], now_ns: int) -> list[TableSignal]:
+        """What follows from a line's signals at once; passages go to their group, and are told from there."""
+        found: list[TableSignal] = []
+        passages = [signal for signal in signals if isinstance(signal, Passage)]
+        for passage in passages:
+            newest, line.newest = line.newest, passage
+            is_new = newest is None or newest.started_ns != passage.started_ns
+            if isinstance(line.input, Beam):
+                self._sight(line, line.input, passage, now_ns, is_new=is_new)
+            elif is_new and not line.is_noisy:
+                # Chatter at the release makes a press longer, not two of it.
+                found.append(_strike_or_press(line.input, passage))
+        if isinstance(line.input, Beam):
+            self._look_for_hand(line, line.input, signals, now_ns)
+            if line.noise.since_ns is not None:
+                group = self._groups[line.input.id]
+                group.void(line.input, (line.noise.since_ns, now_ns), Uncounted.NOISE)
+        return line.news() + found
+
+    def _sight(self, line: Line, beam: Beam, passage: Passage, now_ns: int, *, is_new: bool) -> None:
+        if line.noise.covers(passage.started_ns):
+            line.debouncer.counters.uncounted += is_new
+            return
+        sighting = self._groups[beam.id].sight(beam, passage)
+        if sighting is not None and sighting.void is None:
+            line.noise.passage(passage.started_ns, now_ns)
+
+    def _look_for_hand(self, line: Line, beam: Beam, signals: list[Signal], now_ns: int) -> None:
+        """Something that is still in the beam, and has been for too long, is a hand already."""
+        since_ns = next((signal.since_ns for signal in signals if isinstance(signal, Blocked)), None)
+        since_ns = line.debouncer.going_on_ns(now_ns) if since_ns is None else since_ns
+        if since_ns is not None and is_hand((since_ns, now_ns), beam.settings) and not line.is_noisy:
+            self._groups[beam.id].hand((since_ns, now_ns))
+
+    def _group_news(self, line: Line) -> list[TableSignal]:
+        if not isinstance(line.input, Beam):
+            return []
+        news = self._groups[line.input.id].news()
+        for seen in news:
+            if seen.reason is not None:
+                self._lines[seen.beam.source, seen.beam.channel].debouncer.counters.uncounted += 1
+        return [*news]
+
+
+def _strike_or_press(found: StrikeSensor | Button, passage: Passage) -> StrikeSeen | Pressed:
+    if isinstance(found, StrikeSensor):
+        return StrikeSeen(found, passage.started_ns)
+    return Pressed(found, passage.started_ns, passage.dwell_ns >= LONG_PRESS_NS)
 
 
 def _active(found: Input, level: int) -> bool:

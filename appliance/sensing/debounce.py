@@ -24,32 +24,63 @@ QUIET_BEFORE_SERVICE_NS = 1 * SECOND
 
 @dataclass(frozen=True, slots=True)
 class DebounceSettings:
-    """The four times of one beam, in nanoseconds."""
+    """The numbers of one beam; times in nanoseconds.
+
+    The first four are the debouncer's. Those behind them say what a passage is worth: from which width on it may
+    be two objects (None: never; `long_single_percent` is a share of the beam's own median), something that did
+    not fall, or a hand; how many passages in 2 s are a crowd; and over how many pulses a second is noise.
+    """
 
     min_dwell_ns: int = 1_500_000
     min_clear_ns: int = 3 * MS
     merge_gap_ns: int = 70 * MS
     blocked_after_ns: int = 5 * SECOND
+    long_single_ns: int | None = 90 * MS
+    long_single_percent: int | None = 170
+    unclear_from_ns: int = 150 * MS
+    hand_from_ns: int = 400 * MS
+    hand_gap_ns: int = 300 * MS
+    crowd: int = 3
+    noisy_over: int = 12
 
 
 CARROM_POCKET = DebounceSettings()
-CARPETBALL_PIT = DebounceSettings(merge_gap_ns=8 * MS)
+CARPETBALL_PIT = DebounceSettings(
+    merge_gap_ns=8 * MS, long_single_ns=None, long_single_percent=None, unclear_from_ns=250 * MS, crowd=6
+)
 STRIKE_SENSOR = DebounceSettings()
 BUTTON = DebounceSettings(min_dwell_ns=10 * MS, min_clear_ns=20 * MS, merge_gap_ns=50 * MS)
 
 
 @dataclass(frozen=True, slots=True)
+class Pulses:
+    """The widths in a passage of several pulses: the first, and the longest of the later ones."""
+
+    first_ns: int
+    later_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
-    """One debounced break and clear. `started_ns` identifies it at its beam; a longer `ended_ns` revises it."""
+    """One debounced break and clear. `started_ns` identifies it at its beam; a longer `ended_ns` revises it.
+
+    `merged` is there where it is more than one pulse.
+    """
 
     started_ns: int
     ended_ns: int
     pulses: int = 1
+    merged: Pulses | None = None
 
     @property
     def dwell_ns(self) -> int:
         """How long the beam was broken, gaps between merged pulses included."""
         return self.ended_ns - self.started_ns
+
+    @property
+    def longest_ns(self) -> int:
+        """The width of its longest pulse."""
+        return max(self.merged.first_ns, self.merged.later_ns) if self.merged else self.dwell_ns
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +129,12 @@ class Debouncer:
     settings: DebounceSettings
     counters: Counters = field(default_factory=Counters)
     condition: Condition = Condition.UNKNOWN
+    has_been_clear: bool = False
     _known: bool = False  # whether the line's level is known
     _active: bool = False
     _changed_ns: int = 0
     _pulse_started_ns: int | None = None  # the believed or still doubtful pulse that is going on
+    _pulse_own_ns: int = 0  # its own beginning, where it has become part of an older passage
     _counts: bool = True  # whether this pulse may become a passage
     _last: Passage | None = None
     _since_ns: int = 0  # of being in service, or out of it
@@ -127,6 +160,19 @@ class Debouncer:
         """When the pulse began that is going on and may become a passage."""
         return self._pulse_started_ns if self._active and self._counts else None
 
+    def going_on_ns(self, now_ns: int) -> int | None:
+        """When the passage began that is going on at `now_ns` and would end as one; None where it may be a glitch."""
+        if self.breaking_since_ns is None or now_ns - self._changed_ns < self.settings.min_dwell_ns:
+            return None
+        return self._becomes_blocked()[0]
+
+    def void(self) -> int | None:
+        """Take the break that is going on for none; since when it was. None: nothing was going on that counted."""
+        if self.breaking_since_ns is None:
+            return None
+        self._counts = False
+        return self._changed_ns
+
     def begin(self, active: bool, at_ns: int) -> list[Signal]:
         """Take the true level silently: a beam that is broken now is a condition, never a passage."""
         self._known = True
@@ -134,9 +180,11 @@ class Debouncer:
         self._changed_ns = at_ns
         self._last = None
         self._pulse_started_ns = at_ns if active else None
+        self._pulse_own_ns = at_ns
         self._counts = False
         if active:
             return self._block(at_ns)
+        self.has_been_clear = True
         if self.condition in _OUT_OF_SERVICE:
             self._begin_settling(at_ns)
         elif self.condition is Condition.UNKNOWN:
@@ -166,9 +214,10 @@ class Debouncer:
         self._changed_ns = at_ns
         if active:
             if self._pulse_started_ns is None or stretch_ns >= self.settings.min_clear_ns:
-                self._pulse_started_ns = at_ns
+                self._pulse_started_ns = self._pulse_own_ns = at_ns
                 self._counts = self.condition is Condition.OK
             return signals
+        self.has_been_clear = True
         return signals + self._cleared(stretch_ns, at_ns)
 
     def advance(self, now_ns: int) -> list[Signal]:
@@ -211,15 +260,23 @@ class Debouncer:
     def _passage(self, started_ns: int, ended_ns: int) -> Passage:
         last = self._last
         if last is not None and last.started_ns == started_ns:
-            passage = Passage(started_ns, ended_ns, last.pulses)
+            passage = Passage(started_ns, ended_ns, last.pulses, self._with_later(last, ended_ns))
         elif last is not None and started_ns - last.ended_ns < self.settings.merge_gap_ns:
-            passage = Passage(last.started_ns, ended_ns, last.pulses + 1)
+            merged = last.merged or Pulses(last.dwell_ns, 0)
+            merged = Pulses(merged.first_ns, max(merged.later_ns, ended_ns - started_ns))
+            passage = Passage(last.started_ns, ended_ns, last.pulses + 1, merged)
             self._pulse_started_ns = last.started_ns
         else:
             passage = Passage(started_ns, ended_ns)
             self.counters.passages += 1
         self._last = passage
         return passage
+
+    def _with_later(self, last: Passage, ended_ns: int) -> Pulses | None:
+        """The widths of `last`, whose newest pulse has gone on; its first pulse goes on as a whole."""
+        if last.merged is None:
+            return None
+        return Pulses(last.merged.first_ns, max(last.merged.later_ns, ended_ns - self._pulse_own_ns))
 
     @property
     def _continues(self) -> bool:

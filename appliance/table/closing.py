@@ -44,6 +44,7 @@ def close_stroke(
             strike_sensor=draft.policy.strike_sensor,
             fallen=tuple(f for f in fallen if f not in without),
             jumped=stroke.jumped if stroke else (),
+            struck=stroke is None or stroke.struck_ns is not None,
         )
     )
 

@@ -11,6 +11,7 @@ from typing import Any
 from appliance import rules
 from appliance.sensing.identify import objects_of
 from appliance.table.closing import close_stroke, done, next_number
+from appliance.table.doubts import open_doubt
 from appliance.table.draft import Draft, Refuse, require_possible
 from appliance.table.inputs import Request
 from appliance.table.matches import FINISHED, abandon, begin_match, check_names
@@ -35,7 +36,7 @@ from appliance.table.model import (
     Told,
     Undone,
 )
-from appliance.table.resolve import CARPETBALL, settle, unknown_in
+from appliance.table.resolve import CARPETBALL, Need, open_questions, settle, unknown_in
 
 TAKES_ITS_PLACE = frozenset({"break_not_made", "no_stroke"})
 CLOSES_THE_BOARD = frozenset({"next_board", "next_round", "line_up"})
@@ -135,7 +136,7 @@ def _jumped(draft: Draft, request: Request) -> None:
 def _is_known(fallen: Fallen) -> bool:
     if fallen.told is not None:
         return fallen.told not in ("own", "other")
-    return len(fallen.candidates) == 1
+    return len(fallen.candidates) == 1 and open_doubt(fallen) is None
 
 
 def _call(draft: Draft, request: Request) -> None:
@@ -184,7 +185,7 @@ def _object(draft: Draft, request: Request) -> None:
     unknown = {need.passage_id: need for need in unknown_in(state.fold.rules, state.stroke)} if state.stroke else {}
     for fallen in reversed(state.stroke.fallen if state.stroke else ()):
         if _wanted(fallen, request) and fallen.passage_id in unknown:
-            _check_candidate(fallen, name, unknown[fallen.passage_id].candidates)
+            _check_candidate(fallen, name, unknown[fallen.passage_id].objects)
             draft.emit(FallenRevised(replace(fallen, told=name)))
             return
     if not (state.stroke and "passage_id" not in request.fields) and _object_of_closed(draft, request, name):
@@ -202,7 +203,7 @@ def _object_of_closed(draft: Draft, request: Request, name: str) -> bool:
         for fallen in reversed(closed.fallen if closed else ()):
             if not _wanted(fallen, request):
                 continue
-            question = next((q for q in fold.questions if q.passage_id == fallen.passage_id), None)
+            question = next((q for q, _ in open_questions(fold) if q.passage_id == fallen.passage_id), None)
             if question is not None and closed is not None:
                 _check_candidate(fallen, name, _left_for(fold, closed, fallen))
                 draft.step(Answered(question.id, name), strict=True)
@@ -242,7 +243,7 @@ def _check_sensors(fallen: Fallen, name: str) -> None:
 def _left_for(fold: Fold, stroke: StrokeClosed, fallen: Fallen) -> tuple[str, ...]:
     """What an object of a waiting stroke can have been, beside what is known of the others."""
     needs = settle(fold, stroke).needs
-    return next((need.candidates for need in needs if need.passage_id == fallen.passage_id), fallen.candidates)
+    return next((need.objects for need in needs if need.passage_id == fallen.passage_id), fallen.candidates)
 
 
 def _check_candidate(fallen: Fallen, name: str, left: tuple[str, ...]) -> None:
@@ -252,16 +253,25 @@ def _check_candidate(fallen: Fallen, name: str, left: tuple[str, ...]) -> None:
 
 
 def _answer(draft: Draft, request: Request) -> None:
-    questions = draft.fold.questions
     wanted = request.fields.get("question")
-    question = next((q for q in questions if wanted in (None, q.id)), None)
-    if question is None:
+    asked = next(((q, need) for q, need in open_questions(draft.fold) if wanted in (None, q.id)), None)
+    if asked is None:
         raise Refuse("no_such_question", f"question {wanted} is not open" if wanted else "no question is open")
-    draft.step(Answered(question.id, _value(draft, question, request.fields.get("value"))), strict=True)
+    question, need = asked
+    draft.step(Answered(question.id, _value(draft, question, need, request.fields.get("value"))), strict=True)
 
 
-def _value(draft: Draft, question: Question, value: object) -> str | int:
-    """The value as it is kept, checked against what the question is about."""
+def _value(draft: Draft, question: Question, need: Need, value: object) -> str | bool | int:
+    """The value as it is kept, checked against what the question is about.
+
+    Whoever names the object has said as well that one fell.
+    """
+    if question.kind == "how_many" and isinstance(value, int) and not isinstance(value, bool):
+        if value not in need.candidates:
+            raise Refuse("malformed", f"value: {value} is none of {', '.join(map(str, need.candidates))}")
+        return value
+    if question.kind == "did_it_fall" and isinstance(value, bool):
+        return value
     if question.kind == "who_shot":
         _check_player(draft, value)
         assert isinstance(value, int)
@@ -347,7 +357,7 @@ def _claimed(draft: Draft, fields: Mapping[str, Any]) -> Fallen:
     assert isinstance(name, str)
     for unscored in draft.state.unscored:
         if unscored.fallen.passage_id == fields["claim"]:
-            return replace(unscored.fallen, told=name)
+            return replace(unscored.fallen, told=name, withdrawn=None)
     raise Refuse("malformed", f"claim: no passage {fields['claim']!r} is known that did not count")
 
 

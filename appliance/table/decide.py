@@ -6,9 +6,10 @@ People do. The rules of opening, closing and being late stand here, those of the
 
 from dataclasses import dataclass, replace
 
-from appliance.sensing.identify import exclude_by_colour
+from appliance.sensing.identify import exclude_by_colour, objects_of
 from appliance.table.closing import close_stroke, next_number
 from appliance.table.commands import carry_out
+from appliance.table.doubts import SECOND, is_nothing, second_of
 from appliance.table.draft import Draft, Refuse
 from appliance.table.evolve import evolve
 from appliance.table.inputs import (
@@ -27,9 +28,12 @@ from appliance.table.model import (
     FallenRevised,
     NotScored,
     PassageAdded,
+    PassageDoubted,
     PassageProlonged,
+    PassageWithdrawn,
     Policy,
     QuietRestarted,
+    StrokeDropped,
     StrokeOpened,
     Struck,
     TableEvent,
@@ -92,13 +96,15 @@ def decide(state: TableState, given: TableInput, policy: Policy) -> Decision | R
 def _passage(draft: Draft, passed: Passed) -> None:
     state = draft.state
     known = _known(state, passed.beam, passed.started_ns)
-    if known is not None:
-        stroke = state.stroke
-        if stroke is not None and known[1] in stroke.fallen and passed.ended_ns > stroke.active_ns:
-            draft.emit(PassageProlonged(passed.ended_ns))
+    if known:
+        for closed_in, fallen in known:
+            _revise(draft, passed, closed_in, fallen)
         return
     number = state.match.next_passage
-    fallen = Fallen(f"p{number}", passed.beam, passed.place, passed.started_ns, passed.candidates)
+    fallen = Fallen(f"p{number}", passed.beam, passed.place, passed.started_ns, passed.candidates, doubt=passed.doubt)
+    if passed.reason is not None:
+        draft.emit(NotScored(fallen, passed.reason, disturbs=False))
+        return
     if state.stroke is None and _is_late(state, passed.started_ns):
         assert state.last_close is not None
         if draft.amend(state.last_close.stroke, fallen, number + 1):
@@ -109,6 +115,60 @@ def _passage(draft: Draft, passed: Passed) -> None:
     if state.stroke is None:
         draft.emit(StrokeOpened(next_number(state), passed.started_ns))
     draft.emit(PassageAdded(fallen, passed.ended_ns))
+
+
+def _revise(draft: Draft, passed: Passed, closed_in: int | None, fallen: Fallen) -> None:
+    """More is known of a passage: it went on, it is more or less than one object, or none at all."""
+    state, stroke = draft.state, draft.state.stroke
+    in_open = stroke is not None and any(f.passage_id == fallen.passage_id for f in stroke.fallen)
+    if passed.reason is not None:
+        if in_open:
+            _withdraw(draft, fallen, passed.reason)
+        elif closed_in is not None and fallen.told is None and fallen.withdrawn is None:
+            _withdraw_closed(draft, closed_in, replace(fallen, withdrawn=passed.reason), passed.known_ns)
+        return
+    still_possible = tuple(name for name in fallen.candidates if name in passed.candidates)
+    revised = replace(fallen, doubt=passed.doubt, candidates=still_possible or fallen.candidates)
+    if in_open:
+        if revised != fallen:
+            draft.emit(FallenRevised(revised))
+        if stroke is not None and passed.ended_ns > stroke.active_ns:
+            draft.emit(PassageProlonged(passed.ended_ns))
+        return
+    if revised == fallen or closed_in is None or not _is_as_seen(fallen):
+        return
+    if _just_closed(state, closed_in, passed.known_ns):
+        draft.amend(closed_in, revised, state.match.next_passage)
+
+
+def _is_as_seen(fallen: Fallen) -> bool:
+    """Whether nobody has said what it was, or how many."""
+    return fallen.told is None and (fallen.by_colour or not fallen.passage_id.endswith(SECOND))
+
+
+def _withdraw(draft: Draft, fallen: Fallen, reason: str) -> None:
+    """Take a passage out of the open stroke, unless somebody has said what it was; what it alone opened is none."""
+    if fallen.told is not None:
+        return
+    draft.emit(PassageWithdrawn(fallen.passage_id, reason))
+    stroke = draft.state.stroke
+    if stroke is not None and stroke.struck_ns is None and not stroke.fallen and not stroke.jumped:
+        draft.emit(StrokeDropped(reason))
+
+
+def _withdraw_closed(draft: Draft, closed_in: int, fallen: Fallen, known_ns: int) -> None:
+    """Amend a stroke that has just closed; of an older one, and of what cannot be amended, people are told."""
+    state = draft.state
+    assert fallen.withdrawn is not None
+    if _just_closed(state, closed_in, known_ns) and draft.amend(closed_in, fallen, state.match.next_passage):
+        return
+    draft.emit(PassageDoubted(closed_in, fallen, fallen.withdrawn))
+
+
+def _just_closed(state: TableState, number: int, at_ns: int) -> bool:
+    """Whether that stroke is the newest closed one, and has not been closed for longer than late passages may take."""
+    close = state.last_close
+    return close is not None and close.stroke == number and at_ns - close.at_ns <= LATE_NS
 
 
 def _is_late(state: TableState, at_ns: int) -> bool:
@@ -134,31 +194,35 @@ def why_outside(state: TableState) -> str:
     return words.get(state.fold.rules.phase, "nothing is being played")
 
 
-def _known(state: TableState, beam: str, started_ns: int) -> tuple[int | None, Fallen] | None:
-    """The passage as the table has it already, with the closed stroke that it is in (None: open, or unscored)."""
+def _known(state: TableState, beam: str, started_ns: int) -> list[tuple[int | None, Fallen]]:
+    """The passage as the table has it already, with the closed stroke that it is in (None: open, or unscored).
+
+    It is in one place, and there more than once where it was two objects.
+    """
     in_open = state.stroke.fallen if state.stroke else ()
-    unscored = tuple(unscored.fallen for unscored in state.unscored)
-    for fallen in (*in_open, *unscored):
-        if (fallen.beam, fallen.started_ns) == (beam, started_ns):
-            return None, fallen
-    waiting = tuple(reversed(state.fold.waiting))
-    judged = tuple(s.stroke for s in state.fold.strokes[-2:])
-    for stroke in (*waiting, *judged):
-        for fallen in stroke.fallen:
-            if (fallen.beam, fallen.started_ns) == (beam, started_ns):
-                return stroke.number, fallen
-    return None
+    places: list[tuple[int | None, tuple[Fallen, ...]]] = [(None, in_open)]
+    places.append((None, tuple(unscored.fallen for unscored in state.unscored)))
+    places += [(stroke.number, stroke.fallen) for stroke in reversed(state.fold.waiting)]
+    places += [(entry.stroke.number, entry.stroke.fallen) for entry in state.fold.strokes[-2:]]
+    for number, seen in places:
+        found = [(number, fallen) for fallen in seen if (fallen.beam, fallen.started_ns) == (beam, started_ns)]
+        if found:
+            return found
+    return []
 
 
 def _colour(draft: Draft, seen: Coloured) -> None:
     found = _known(draft.state, seen.beam, seen.started_ns)
-    if found is None:
+    if not found:
         return
-    closed_in, fallen = found
-    if fallen.told is not None:
+    closed_in, fallen = found[0]
+    if fallen.told is not None or is_nothing(fallen):
+        return
+    if fallen.by_colour and fallen.doubt is not None and len(found) == 1:
+        _second_colour(draft, seen, closed_in, fallen)
         return
     candidates = exclude_by_colour(fallen.candidates, seen.object)
-    revised = replace(fallen, candidates=candidates, by_colour=seen.object in fallen.candidates)
+    revised = replace(fallen, candidates=candidates, by_colour=fallen.by_colour or seen.object in fallen.candidates)
     if revised == fallen:
         return
     stroke = draft.state.stroke
@@ -166,6 +230,17 @@ def _colour(draft: Draft, seen: Coloured) -> None:
         draft.amend(closed_in, revised, draft.state.match.next_passage)
     elif stroke is not None and any(f.passage_id == fallen.passage_id for f in stroke.fallen):
         draft.emit(FallenRevised(revised))
+
+
+def _second_colour(draft: Draft, seen: Coloured, closed_in: int | None, fallen: Fallen) -> None:
+    """A passage that may be two, and two colours: they are two."""
+    if seen.object not in objects_of(draft.fold.rules.game):
+        return
+    second, stroke = replace(second_of(fallen), candidates=(seen.object,)), draft.state.stroke
+    if closed_in is not None:
+        draft.amend(closed_in, second, draft.state.match.next_passage)
+    elif stroke is not None and fallen in stroke.fallen:
+        draft.emit(PassageAdded(second, stroke.active_ns))
 
 
 def _strike(draft: Draft, strike: Strike) -> None:

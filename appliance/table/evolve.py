@@ -5,6 +5,7 @@
 
 from dataclasses import replace
 
+from appliance.table.doubts import number_of
 from appliance.table.fold import corrections_of, fold_match, fold_step, start_fold, why_not_scored
 from appliance.table.model import (
     UNSCORED_KEPT,
@@ -23,7 +24,9 @@ from appliance.table.model import (
     NotScored,
     OpenStroke,
     PassageAdded,
+    PassageDoubted,
     PassageProlonged,
+    PassageWithdrawn,
     Paused,
     QuietRestarted,
     Redone,
@@ -74,10 +77,12 @@ def evolve(state: TableState | None, event: TableEvent, seq: int) -> TableState:
             return replace(state, pressed={**state.pressed, button: at_ns})
         case Struck(at_ns):
             return _struck(state, at_ns)
+        case PassageDoubted():
+            return state
         case QuietRestarted(at_ns):
             return _restart_quiet(state, at_ns)
-        case NotScored(fallen, reason):
-            state = _count_passage(_disturbed(state), fallen)
+        case NotScored(fallen, reason, disturbs):
+            state = _count_passage(_disturbed(state) if disturbs else state, fallen)
             return _keep_unscored(state, (Unscored(fallen, reason),))
         case _:
             return _in_stroke(state, event)
@@ -203,7 +208,7 @@ def _struck(state: TableState, at_ns: int) -> TableState:
 
 def _count_passage(state: TableState, fallen: Fallen) -> TableState:
     """Passage ids count up in the match and are never used twice."""
-    number = int(fallen.passage_id.removeprefix("p"))
+    number = number_of(fallen.passage_id)
     if number < state.match.next_passage:
         return state
     return _with_match(state, replace(state.match, next_passage=number + 1))
@@ -234,6 +239,10 @@ def _in_stroke(state: TableState, event: TableEvent) -> TableState:
         case FallenRevised(fallen):
             revised = tuple(fallen if f.passage_id == fallen.passage_id else f for f in stroke.fallen)
             stroke = replace(stroke, fallen=revised)
+        case PassageWithdrawn(passage_id, reason):
+            withdrawn = tuple(Unscored(f, reason) for f in stroke.fallen if f.passage_id == passage_id)
+            state = _keep_unscored(state, withdrawn)
+            stroke = replace(stroke, fallen=tuple(f for f in stroke.fallen if f.passage_id != passage_id))
         case JumpedAdded(objects):
             stroke = replace(stroke, jumped=(*stroke.jumped, *objects))
         case _:

@@ -12,6 +12,7 @@ from typing import Any
 
 from appliance import rules
 from appliance.rules.events import BoardStarted
+from appliance.table.doubts import is_nothing, open_doubt
 from appliance.table.match_point import sides_at_match_point
 from appliance.table.model import (
     PLAY_PHASES,
@@ -32,14 +33,15 @@ from appliance.table.model import (
     Step,
     StrokeClosed,
     Swapped,
+    Told,
 )
 from appliance.table.resolve import (
     Need,
     Turns,
+    answered,
     meant,
     most_misses,
     observation,
-    replace_fallen,
     settle,
     turns_to,
 )
@@ -122,7 +124,7 @@ def _take_action(fold: Fold, step: Step, corrections: Mapping[int, Sequence[Corr
             return fold
 
 
-def _answer(fold: Fold, question_id: str, value: str | int) -> Fold:
+def _answer(fold: Fold, question_id: str, value: str | bool | int) -> Fold:
     question = next((q for q in fold.questions if q.id == question_id), None)
     if question is None:  # a correction made the question pointless
         return fold
@@ -132,16 +134,14 @@ def _answer(fold: Fold, question_id: str, value: str | int) -> Fold:
         return replace(fold, shooters=(*fold.shooters, (question.stroke, int(value))))
     passage_id = question.passage_id
     queue = tuple(
-        replace_fallen(item, passage_id, lambda fallen: replace(fallen, told=str(value)))
-        if isinstance(item, StrokeClosed) and item.number == question.stroke
-        else item
+        answered(item, passage_id, value) if isinstance(item, StrokeClosed) and item.number == question.stroke else item
         for item in fold.queue
     )
     return replace(fold, queue=queue)
 
 
 def _is_open(fold: Fold, question: Question) -> bool:
-    """Whether the question's stroke still waits and its passage still has no name."""
+    """Whether the question's stroke still waits and its passage still has no name, or is still in doubt."""
     stroke = next((item for item in fold.waiting if item.number == question.stroke), None)
     if stroke is None:
         return False
@@ -149,7 +149,13 @@ def _is_open(fold: Fold, question: Question) -> bool:
         return question.stroke not in dict(fold.shooters)
     if stroke.told.pocketed is not None or stroke.told.out is not None:
         return False
-    return any(f.passage_id == question.passage_id and f.told is None for f in stroke.fallen)
+    fallen = next((f for f in stroke.fallen if f.passage_id == question.passage_id), None)
+    if fallen is None or fallen.told is not None or is_nothing(fallen):
+        return False
+    return question.kind not in ABOUT_THE_NUMBER or open_doubt(fallen) is not None
+
+
+ABOUT_THE_NUMBER = frozenset({"how_many", "did_it_fall"})
 
 
 def correct_stroke(stroke: StrokeClosed, corrections: Iterable[Corrected]) -> StrokeClosed:
@@ -250,15 +256,18 @@ def _judge_head(fold: Fold, head: StrokeClosed, judged: Judged, corrections: Map
         reason = "the stroke is void" if fold.in_play else "the board was over"
         entry = JudgedStroke(head, counted, None, 0, None, reason)
         return replace(fold, strokes=(*fold.strokes, entry), news=fold.news + _not_scored_news(entry))
+    assumed = any(j.how == "assumed" for j in counted.objects) and head.told.pocketed is None and head.told.out is None
+    if assumed or (judged.player_assumed and named is None):
+        fold = replace(fold, assumptions=fold.assumptions | {head.number})
+    if _nothing_happened(head, counted):
+        entry = JudgedStroke(head, counted, None, 0, None, "nothing fell, and no stroke was felt")
+        return replace(fold, strokes=(*fold.strokes, entry), news=fold.news + _not_scored_news(entry))
     before, fold = fold, replace(fold, instructions=())
     for _ in range(turns.misses):
         fold = _apply(fold, rules.miss(fold.rules), stroke=None, assumed=True)
     seen = observation(fold.rules, head, counted)
     line = rules.observation_document(seen)
     entry = JudgedStroke(head, counted, turns.player, turns.misses, line)
-    assumed = any(j.how == "assumed" for j in counted.objects) and head.told.pocketed is None and head.told.out is None
-    if assumed or (judged.player_assumed and named is None):
-        fold = replace(fold, assumptions=fold.assumptions | {head.number})
     applied = _apply(
         replace(fold, strokes=(*fold.strokes, entry), news=fold.news + _not_scored_news(entry)),
         seen,
@@ -274,6 +283,13 @@ def _judge_head(fold: Fold, head: StrokeClosed, judged: Judged, corrections: Map
         impossible=applied.impossible,
         news=before.news + _not_scored_news(entry),
     )
+
+
+def _nothing_happened(stroke: StrokeClosed, judged: Judged) -> bool:
+    """Whether passages alone spoke for a stroke, and none of them was an object: a hand at the pocket, no miss."""
+    if stroke.struck or stroke.by in ("done", "request") or stroke.jumped or stroke.told != Told():
+        return False
+    return bool(judged.objects) and all(j.object is None and j.how != "unknown" for j in judged.objects)
 
 
 def _counted(
@@ -346,9 +362,18 @@ def _not_scored_news(entry: JudgedStroke) -> tuple[Json, ...]:
 
 def why_not_scored(entry: JudgedStroke, judgement: Judgement) -> str | None:
     """Why an object of a judged stroke did not count; None where it did."""
-    if entry.reason is None and judgement.object is None:
-        return "nothing that could have fallen was left on the table"
-    return entry.reason
+    if judgement.object is not None:
+        return entry.reason
+    fallen = next(fallen for fallen in entry.stroke.fallen if fallen.passage_id == judgement.passage_id)
+    if fallen.withdrawn is not None:
+        return fallen.withdrawn
+    match judgement.how:
+        case "told":
+            return "nothing fell, somebody said"
+        case "assumed":
+            return "nobody said that something fell"
+        case _:
+            return entry.reason or "nothing that could have fallen was left on the table"
 
 
 def _ordinal(state: rules.GameState) -> object:
@@ -363,6 +388,9 @@ def _result(state: rules.GameState, certain: bool) -> Json:
     return {**{key: document[key] for key in keys if key in document}, "certain": certain}
 
 
+_ASSUMED_NUMBER: Mapping[str, object] = {"how_many": 1, "did_it_fall": False}
+
+
 def _assumed_news(settled: Iterable[Question], step: Step) -> tuple[Json, ...]:
     """The questions that nobody answered and that took their assumption with this step."""
     found: list[Json] = []
@@ -373,7 +401,7 @@ def _assumed_news(settled: Iterable[Question], step: Step) -> tuple[Json, ...]:
         value: object = judged.player if question.passage_id is None and judged.player_assumed else None
         for judgement in judged.objects:
             if judgement.passage_id == question.passage_id and judgement.how == "assumed":
-                value = judgement.object
+                value = _ASSUMED_NUMBER.get(question.kind, judgement.object)
         if value is not None:
             document = {"event": "question_answered", "question": question.id, "stroke": question.stroke}
             found.append({**document, "value": value, "assumed": True})

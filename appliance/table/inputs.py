@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from appliance.sensing.doubt import Doubt
 from appliance.table.model import MatchStarted
 
 
@@ -20,13 +21,24 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A passage at a pocket or pit; the same `beam` and `started_ns` again is the same passage, revised."""
+    """A passage at a pocket or pit; the same `beam` and `started_ns` again is the same passage, revised.
+
+    `reason`: it is none, and why; `told_ns` is when that, or the rest, was known (None: when it ended).
+    """
 
     beam: str
     place: str
     candidates: tuple[str, ...]
     started_ns: int
     ended_ns: int
+    doubt: Doubt | None = None
+    reason: str | None = None
+    told_ns: int | None = None
+
+    @property
+    def known_ns(self) -> int:
+        """When this was known."""
+        return self.ended_ns if self.told_ns is None else self.told_ns
 
 
 @dataclass(frozen=True, slots=True)

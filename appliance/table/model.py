@@ -13,11 +13,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from appliance.rules import GameState
+from appliance.sensing.doubt import Doubt
 
 PLAY_PHASES = frozenset({"playing", "round", "standoff"})
 
 Json = Mapping[str, Any]
 UnknownObject = Literal["ask", "ask_then_assume", "assume"]
+
+NOTHING = "nothing"
+"""Told of a passage: no object fell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,10 @@ class Seat:
 @dataclass(frozen=True, slots=True)
 class Fallen:
     """One object that a beam saw. `candidates` is what beam and colour sensor leave; `told` is what a person
-    said (an object, or `own` or `other`, meant from the stroke's player when it is judged).
+    said (an object, or `own` or `other`, meant from the stroke's player when it is judged, or `nothing`).
+
+    `doubt` is what the beam left open about how many it was; a person's word or a colour settles it. Where it was
+    two, the second is an object of its own whose id ends in a b. `withdrawn` is why it is none after all.
     """
 
     passage_id: str
@@ -41,6 +48,8 @@ class Fallen:
     candidates: tuple[str, ...]
     by_colour: bool = False
     told: str | None = None
+    doubt: Doubt | None = None
+    withdrawn: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +89,10 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class StrokeClosed:
-    """A closed stroke: what fell, and the player that it names (None: whoever is on turn when it is judged)."""
+    """A closed stroke: what fell, and the player that it names (None: whoever is on turn when it is judged).
+
+    `struck`: a strike sensor felt it, so that it was made even where nothing fell.
+    """
 
     number: int
     by: ClosedBy
@@ -91,6 +103,7 @@ class StrokeClosed:
     jumped: tuple[str, ...] = ()
     told: Told = Told()
     superseded: tuple[Fallen, ...] = ()
+    struck: bool = True
     kind: Literal["stroke_closed"] = "stroke_closed"
 
 
@@ -105,10 +118,10 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Somebody settled a question: an object or a player."""
+    """Somebody settled a question: an object, a number of objects, a player, or whether something fell."""
 
     question: str
-    value: str | int
+    value: str | bool | int
     kind: Literal["answered"] = "answered"
 
 
@@ -410,7 +423,7 @@ class PassageProlonged:
 
 @dataclass(frozen=True, slots=True)
 class FallenRevised:
-    """More is known of an object of the open stroke: its colour was seen, or somebody named it."""
+    """More is known of an object of the open stroke: from the beam, by its colour, or because somebody named it."""
 
     fallen: Fallen
     kind: Literal["fallen_revised"] = "fallen_revised"
@@ -422,6 +435,25 @@ class JumpedAdded:
 
     objects: tuple[str, ...]
     kind: Literal["jumped_added"] = "jumped_added"
+
+
+@dataclass(frozen=True, slots=True)
+class PassageWithdrawn:
+    """What had been shown in the open stroke is none after all."""
+
+    passage_id: str
+    reason: str
+    kind: Literal["passage_withdrawn"] = "passage_withdrawn"
+
+
+@dataclass(frozen=True, slots=True)
+class PassageDoubted:
+    """What counted in a stroke that closed a while ago was perhaps none; the score stays, people are told."""
+
+    stroke: int
+    fallen: Fallen
+    reason: str
+    kind: Literal["passage_doubted"] = "passage_doubted"
 
 
 UNDONE = "the stroke was undone"
@@ -437,10 +469,11 @@ class StrokeDropped:
 
 @dataclass(frozen=True, slots=True)
 class NotScored:
-    """A passage that does not count."""
+    """A passage that does not count. `disturbs`: something fell, if outside play, or nothing did (a hand)."""
 
     fallen: Fallen
     reason: str
+    disturbs: bool = True
     kind: Literal["not_scored"] = "not_scored"
 
 
@@ -480,6 +513,8 @@ Evidence = (
     | PassageAdded
     | PassageProlonged
     | FallenRevised
+    | PassageWithdrawn
+    | PassageDoubted
     | JumpedAdded
     | StrokeDropped
     | NotScored

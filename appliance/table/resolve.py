@@ -5,13 +5,13 @@ was, or with what only people know. Nothing here remembers anything; the assumpt
 the caller, so that it never flips later.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from appliance import rules
 from appliance.rules import GameState
 from appliance.sensing.identify import narrow, take
+from appliance.table.doubts import is_nothing, open_doubt, settled_as
 from appliance.table.model import (
     Fallen,
     Fold,
@@ -19,6 +19,7 @@ from appliance.table.model import (
     Judged,
     Judgement,
     OpenStroke,
+    Question,
     QuestionKind,
     StrokeClosed,
 )
@@ -29,13 +30,17 @@ SIDED_GAMES = frozenset({"club_carrom", "new_carrom"})
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Something that must be answered or assumed before the stroke can be judged."""
+    """Something that must be answered or assumed before the stroke can be judged.
+
+    `objects` is what the passage can have been, whatever is asked about it.
+    """
 
     kind: QuestionKind
     passage_id: str | None
     place: str | None
     candidates: tuple[Any, ...]
     assumed: Any
+    objects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +119,18 @@ def settle_objects(
         pots = take(pots, jumped)
     found: dict[str, Judgement] = {}
     for fallen in stroke.fallen:
-        if fallen.told is not None:
+        if is_nothing(fallen):
+            how: How = "beam" if fallen.withdrawn is not None else "told"
+            found[fallen.passage_id] = Judgement(fallen.passage_id, None, how)
+        elif fallen.told is not None:
             named = meant(state, player, fallen.told)
             found[fallen.passage_id] = Judgement(fallen.passage_id, named, "told")
             pots = take(pots, _pot(state, fallen.place, named))
-    open_now = [fallen for fallen in stroke.fallen if fallen.told is None]
-    pots, still_open = _narrow_until_stable(state, open_now, pots, found)
-    needs: list[Need] = []
+    left = pots
+    open_now = [fallen for fallen in stroke.fallen if fallen.passage_id not in found]
+    fell = [fallen for fallen in open_now if open_doubt(fallen) != "unclear"]
+    pots, still_open = _narrow_until_stable(state, fell, pots, found)
+    needs: dict[str, Need] = {}
     likely = pots
     for fallen in still_open:
         assumed = _assumed(
@@ -130,8 +140,40 @@ def settle_objects(
         found[fallen.passage_id] = Judgement(fallen.passage_id, assumed, "assumed" if assumed else "unknown")
         kind: QuestionKind = "cue" if state.game == CARPETBALL else "what_fell"
         candidates = narrow(fallen.candidates, _left_at(state, fallen.place, pots))
-        needs.append(Need(kind, fallen.passage_id, fallen.place, candidates, assumed))
-    return tuple(found[fallen.passage_id] for fallen in stroke.fallen), tuple(needs)
+        needs[fallen.passage_id] = Need(kind, fallen.passage_id, fallen.place, candidates, assumed, candidates)
+    for fallen in open_now:
+        _weigh(fallen, _left_at(state, fallen.place, left if fallen in fell else pots), found, needs)
+    return (
+        tuple(found[fallen.passage_id] for fallen in stroke.fallen),
+        tuple(needs[fallen.passage_id] for fallen in stroke.fallen if fallen.passage_id in needs),
+    )
+
+
+def _weigh(fallen: Fallen, left: dict[str, int], found: dict[str, Judgement], needs: dict[str, Need]) -> None:
+    """Let what is in doubt about the number of objects go before what they were: none is assumed, or one."""
+    doubt, key = open_doubt(fallen), fallen.passage_id
+    objects = narrow(fallen.candidates, left)
+    most = sum(left[name] for name in objects)
+    if doubt == "unclear":
+        found[key] = Judgement(key, None, "assumed" if objects else "unknown")
+        if objects:
+            needs[key] = Need("did_it_fall", key, fallen.place, (True, False), False, objects)
+    elif doubt == "possibly_two" and most > 1 and found[key].object is not None:
+        found[key] = replace(found[key], how="assumed")
+        needs[key] = Need("how_many", key, fallen.place, (0, 1, 2), 1, objects)
+
+
+def open_questions(fold: Fold) -> list[tuple[Question, Need]]:
+    """What is asked now, oldest first, each with what it may be and what would be assumed."""
+    needs = {
+        (stroke.number, need.kind, need.passage_id): need
+        for stroke in fold.waiting
+        for need in settle(fold, stroke).needs
+    }
+    asked = (
+        (question, needs.get((question.stroke, question.kind, question.passage_id))) for question in fold.questions
+    )
+    return [(question, need) for question, need in asked if need is not None]
 
 
 def as_if_closed(stroke: OpenStroke) -> StrokeClosed:
@@ -212,7 +254,8 @@ def _assumed(
 def _first_at_far_pit(state: GameState, player: int | None, stroke: StrokeClosed) -> str | None:
     ends: Any = rules.document(state)["ends"]
     near = next((end for end in ("north", "south") if ends[end]["player"] == player), None)
-    far = [fallen for fallen in stroke.fallen if fallen.place != near]
+    far = [fallen for fallen in stroke.fallen if fallen.place != near and not is_nothing(fallen)]
+    far = [fallen for fallen in far if open_doubt(fallen) != "unclear"]
     return min(far, key=lambda fallen: fallen.started_ns).passage_id if far else None
 
 
@@ -253,9 +296,7 @@ def _left_at(state: GameState, place: str, pots: dict[str, int]) -> dict[str, in
     return {"ball": pots.get(place, 0), "cue": pots["cue"]}
 
 
-def replace_fallen(stroke: StrokeClosed, passage_id: str, change: Callable[[Fallen], Fallen]) -> StrokeClosed:
-    """`stroke` with one of its objects changed."""
-    return replace(
-        stroke,
-        fallen=tuple(change(f) if f.passage_id == passage_id else f for f in stroke.fallen),
-    )
+def answered(stroke: StrokeClosed, passage_id: str, value: str | int) -> StrokeClosed:
+    """`stroke` with what was answered about one of its passages."""
+    fallen = (settled_as(f, value) if f.passage_id == passage_id else (f,) for f in stroke.fallen)
+    return replace(stroke, fallen=tuple(each for settled in fallen for each in settled))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from appliance import rules
+from appliance.table.doubts import open_doubt
 from appliance.table.model import (
     UNDONE,
     Amended,
@@ -19,6 +20,8 @@ from appliance.table.model import (
     MatchStarted,
     NotScored,
     PassageAdded,
+    PassageDoubted,
+    PassageWithdrawn,
     Paused,
     Question,
     Redone,
@@ -33,7 +36,7 @@ from appliance.table.model import (
     TableState,
     Undone,
 )
-from appliance.table.resolve import Need, as_if_closed, open_candidates, settle, settle_objects
+from appliance.table.resolve import Need, as_if_closed, open_candidates, open_questions, settle, settle_objects
 
 
 def state_body(state: TableState) -> dict[str, Any]:
@@ -105,22 +108,13 @@ def _fallen(
         "candidates": list(open_candidates(fold.rules, fallen)),
         "how": judgement.how if judgement and known else "unknown",
         "provisional": provisional,
+        "doubt": open_doubt(fallen),
     }
 
 
 def questions(fold: Fold) -> list[dict[str, Any]]:
     """The open questions, oldest first, each with what it may be and what would be assumed."""
-    needs = {
-        (stroke.number, need.kind, need.passage_id): need
-        for stroke in fold.waiting
-        for need in settle(fold, stroke).needs
-    }
-    shown: list[dict[str, Any]] = []
-    for question in fold.questions:
-        need = needs.get((question.stroke, question.kind, question.passage_id))
-        if need is not None:
-            shown.append(_question(question, need))
-    return shown
+    return [_question(question, need) for question, need in open_questions(fold)]
 
 
 def _question(question: Question, need: Need) -> dict[str, Any]:
@@ -168,6 +162,12 @@ def happenings(event: TableEvent, before: TableState, after: TableState) -> list
         case PassageAdded(fallen):
             number = after.stroke.number if after.stroke else None
             return [{"event": "passage", "stroke": number, **_passage(fallen)}]
+        case PassageWithdrawn(passage_id, reason):
+            fallen = next(f for f in (before.stroke.fallen if before.stroke else ()) if f.passage_id == passage_id)
+            return [_not_scored(fallen, reason)]
+        case PassageDoubted(stroke_number, fallen, reason):
+            doubted = {"event": "passage_doubted", "stroke": stroke_number, **_passage(fallen), "reason": reason}
+            return [doubted]
         case NotScored(fallen, reason):
             return [_not_scored(fallen, reason)]
         case _:
@@ -213,6 +213,7 @@ def _passage(fallen: Fallen) -> dict[str, Any]:
         "beam": fallen.beam,
         "place": fallen.place,
         "candidates": list(fallen.candidates),
+        **({} if fallen.doubt is None else {"doubt": fallen.doubt}),
     }
 
 

@@ -69,7 +69,7 @@ def test_the_whole_of_a_configuration_is_read(read: Callable[[str], Settings]) -
     (beam,) = settings.beams
     assert (beam.id, beam.source, beam.channel, beam.place) == ("ne", "board", 0, "ne")
     assert (beam.passes, beam.exclusive, beam.blocked_level) == (("striker",), "ne", "low")
-    assert beam.settings.overrides_ns() == {"min_dwell_ns": 500_000}
+    assert beam.settings.overrides() == {"min_dwell_ns": 500_000}
     (button,) = settings.buttons
     assert (button.action, button.fields, button.pressed_level) == ("object", {"object": "striker"}, "high")
     (lamp,) = settings.lamps
@@ -357,7 +357,7 @@ def test_a_debounce_time_that_cannot_be_is_refused_at_load(
 
 def test_a_merge_gap_may_be_none_at_all(read: Callable[[str], Settings]) -> None:
     settings = read(CARROM + BEAM + "[beams.settings]\nmerge_gap_ms = 0\n")
-    assert settings.beams[0].settings.overrides_ns() == {"merge_gap_ns": 0}
+    assert settings.beams[0].settings.overrides() == {"merge_gap_ns": 0}
 
 
 @pytest.mark.parametrize(("written", "ns"), [("0.5", 500_000), ("1", 1_000_000), ("0.0001", 100)])
@@ -365,7 +365,7 @@ def test_a_debounce_time_below_a_millisecond_stays_what_it_is(
     read: Callable[[str], Settings], written: str, ns: int
 ) -> None:
     settings = read(CARROM + BEAM + f"[beams.settings]\nmin_dwell_ms = {written}\n")
-    assert settings.beams[0].settings.overrides_ns() == {"min_dwell_ns": ns}
+    assert settings.beams[0].settings.overrides() == {"min_dwell_ns": ns}
 
 
 # -- rule options ----------------------------------------------------------------------------------------

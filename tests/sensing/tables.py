@@ -1,4 +1,4 @@
-"""The debounce tables in tests/vectors/debounce as values.
+"""The tables in tests/vectors/debounce and tests/vectors/policy as values.
 
 A table is read by people first. Its lines:
 
@@ -14,7 +14,8 @@ A table is read by people first. Its lines:
 Inputs: `break` and `clear` are edges, `level break` and `level clear` a heartbeat with the level, `-` the mere
 passing of time, `boot N` the source back under that boot id, `lost N` the source's word that edges were lost.
 What may follow: `passage START..END`, `xN` behind it where it is N pulses; `blocked START`; `service TIME`;
-`strike TIME`; `pressed TIME`. A `#` begins a remark.
+`strike TIME`; `pressed TIME`. In policy tables also `possibly_two` or `unclear` behind a passage; `hand START..END` or
+`noise START..END` for one that is none, or none after all; and `noisy START`. A `#` begins a remark.
 """
 
 import re
@@ -22,7 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-TABLES = Path(__file__).parents[1] / "vectors" / "debounce"
+TABLES = Path(__file__).parents[1] / "vectors"
 COUNTERS = ("passages", "glitches", "near_misses", "uncounted")
 
 
@@ -41,6 +42,7 @@ class Table:
     """One scenario."""
 
     name: str
+    judges: bool = False
     beam: str = "carrom_pocket"
     rows: list[Row] = field(default_factory=list)
     counted: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTERS, 0))
@@ -49,7 +51,7 @@ class Table:
 
 def read_table(path: Path) -> Table:
     """Read one file; every line that makes no sense is an error."""
-    table = Table(path.stem)
+    table = Table(path.stem, judges=path.parent.name == "policy")
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
     bare = ((n, re.sub(r"(?<!x)#.*", "", text).strip()) for n, text in lines)
     pending = ((n, text) for n, text in bare if text)

@@ -18,7 +18,7 @@ from appliance.sensing.bank import (
     StrikeSensor,
     TableSignal,
 )
-from appliance.sensing.debounce import BUTTON, CARROM_POCKET, STRIKE_SENSOR, Condition, Passage
+from appliance.sensing.debounce import BUTTON, CARROM_POCKET, STRIKE_SENSOR, Condition, Passage, Pulses
 
 MS = 1_000_000
 SECOND = 1_000_000_000
@@ -195,7 +195,9 @@ def test_a_restart_lengthens_the_passage_that_it_had_shown():
     bank = SensorBank(ALL)
     bank.resume("board", 7)
     feed(bank, *pulse("board", 0, 1, 1_000, 1_020), SourceBack("board", 7, 1_030 * MS))
-    assert feed(bank, *pulse("board", 0, 1, 1_050, 1_070)) == [PassageSeen(NE, Passage(1_000 * MS, 1_070 * MS, 2))]
+    assert feed(bank, *pulse("board", 0, 1, 1_050, 1_070)) == [
+        PassageSeen(NE, Passage(1_000 * MS, 1_070 * MS, 2, Pulses(20 * MS, 20 * MS)), "possibly_two")
+    ]
 
 
 def test_a_beam_blocked_since_long_before_a_restart_is_no_lost_edge():
@@ -213,9 +215,9 @@ def test_levels_make_beams_known_that_had_no_edge_before_a_restart():
     bank = SensorBank(ALL)
     bank.resume("board", 7)
     feed(bank, SourceBack("board", 7, 2_000 * MS), Levels("board", RESTING, 2_000 * MS))
-    _, ne = bank.debouncers["ne"]
+    ne = bank.lines["ne"].debouncer
     assert ne.condition is Condition.OK
-    _, far = bank.debouncers["se"]
+    far = bank.lines["se"].debouncer
     assert far.condition is Condition.UNKNOWN
 
 
@@ -253,7 +255,7 @@ def test_whatever_a_source_does_the_last_levels_hold_and_nothing_breaks(events):
                 seen[key] = signal.passage.ended_ns
     feed(bank, Levels("board", RESTING, now_ns + 1 * SECOND), Levels("board", RESTING, now_ns + 10 * SECOND))
     for name in ("ne", "sw", "thump", "undo"):
-        _, debouncer = bank.debouncers[name]
+        debouncer = bank.lines[name].debouncer
         assert debouncer.active is False
         assert debouncer.condition is Condition.OK
     assert bank.breaking_since_ns() is None

@@ -1,10 +1,14 @@
-"""Every table in tests/vectors/debounce, in whatever steps and however late it is delivered, with both polarities.
+"""Every table in tests/vectors, in whatever steps and however late it is delivered, with both polarities.
+
+Those in `debounce` are about edges and passages alone: what a passage is worth is left aside there. Those in `policy`
+are about just that: hands, doubts, crowds and noise, by the product's own numbers.
 
 Smooth time lets each millisecond pass by itself, jumps go from row to row, late delivery hands over the edges alone
 and lets time pass only at the end. Then each is watched for another minute.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +18,7 @@ from appliance.sensing.bank import (
     Button,
     Input,
     InputBlocked,
+    InputNoisy,
     InputWell,
     PassageSeen,
     Pressed,
@@ -27,13 +32,18 @@ from tests.sensing.tables import COUNTERS, TABLES, Row, Table, read_table
 
 NS_PER_US = 1_000
 MINUTE_US = 60_000_000
-PATHS = sorted(TABLES.glob("*.tbl"))
+DEBOUNCE = sorted((TABLES / "debounce").glob("*.tbl"))
+POLICY = sorted((TABLES / "policy").glob("*.tbl"))
+PATHS = [*DEBOUNCE, *POLICY]
 
 
-def connected(what: str, active_level: int) -> Input:
+def connected(table: Table, active_level: int) -> Input:
+    what = table.beam
     match what:
         case "carrom_pocket" | "carpetball_pit":
             settings = CARROM_POCKET if what == "carrom_pocket" else CARPETBALL_PIT
+            if not table.judges:
+                settings = replace(settings, **DOUBTS_NOTHING)
             return Beam("it", "board", 3, "ne", ("white",), active_level, settings)
         case "strike":
             return StrikeSensor("it", "board", 3, None, active_level, STRIKE_SENSOR)
@@ -42,11 +52,26 @@ def connected(what: str, active_level: int) -> Input:
     raise AssertionError(f"nothing is called {what!r}")
 
 
-def told(signal: TableSignal) -> str:
+HOURS_NS = 10_000_000_000_000
+DOUBTS_NOTHING = {
+    "long_single_ns": None,
+    "long_single_percent": None,
+    "unclear_from_ns": HOURS_NS,
+    "hand_from_ns": HOURS_NS,
+    "crowd": 1_000_000,
+    "noisy_over": 1_000_000,
+}
+
+
+def told(signal: TableSignal, judges: bool) -> str:
     match signal:
-        case PassageSeen(_, passage):
+        case PassageSeen(_, passage, doubt, reason):
+            word = reason.name.lower() if reason else "passage"
             pulses = f" x{passage.pulses}" if passage.pulses > 1 else ""
-            return f"passage {us(passage.started_ns)}..{us(passage.ended_ns)}{pulses}"
+            doubted = f" {doubt}" if doubt and judges else ""
+            return f"{word} {us(passage.started_ns)}..{us(passage.ended_ns)}{pulses}{doubted}"
+        case InputNoisy(_, since_ns):
+            return f"noisy {us(since_ns)}"
         case InputBlocked(_, since_ns):
             return f"blocked {us(since_ns)}"
         case InputWell(_, at_ns):
@@ -85,25 +110,30 @@ class Bench:
 
     def __init__(self, table: Table, active_level: int) -> None:
         self.active_level = active_level
-        self.bank = SensorBank([connected(table.beam, active_level)])
+        self.bank = SensorBank([connected(table, active_level)])
+        self.judges = table.judges
         self.now_us = 0
 
     def pass_time(self, until_us: int, step_us: int) -> Iterator[str]:
         """Let time pass in steps, without a level: the source only says that it has told everything."""
         while self.now_us < until_us:
             self.now_us = min(until_us, (self.now_us // step_us + 1) * step_us)
-            yield from map(told, self.bank.feed(Levels("board", (), self.now_us * NS_PER_US)))
+            yield from self.feed(Levels("board", (), self.now_us * NS_PER_US))
 
     def play(self, row: Row) -> Iterator[str]:
         item = delivered(row, self.active_level)
         if item is not None:
             self.now_us = max(self.now_us, row.time_us)
-            yield from map(told, self.bank.feed(item))
+            yield from self.feed(item)
+
+    def feed(self, item: SourceInput) -> list[str]:
+        return [told(signal, self.judges) for signal in self.bank.feed(item)]
 
     def check_end(self, table: Table) -> None:
-        _, debouncer = self.bank.debouncers["it"]
+        line = self.bank.lines["it"]
+        debouncer = line.debouncer
         assert {name: getattr(debouncer.counters, name) for name in COUNTERS} == table.counted
-        assert debouncer.condition.value == table.ends
+        assert ("noisy" if line.is_noisy else debouncer.condition.value) == table.ends
 
 
 @pytest.mark.parametrize(
@@ -135,4 +165,5 @@ def test_delivered_very_late(path, active_level):
 
 
 def test_every_scenario_is_there():
-    assert len(PATHS) >= 20
+    assert len(DEBOUNCE) >= 20
+    assert len(POLICY) >= 10

@@ -172,9 +172,11 @@ HEALTH: dict[str, Any] = {
             "passages": 40,
             "glitches": 2,
             "near_misses": 0,
+            "uncounted": 3,
             "reason": "The beam is broken for 12 s: something lies in the pocket.",
         }
     },
+    "strays": {"unknown_channels": 0, "unplaced_colours": 0, "reason": None},
     "sources": {"board": {"state": "ok", "board": "simulated board", "reason": None, "counters": {"frames_bad": 1}}},
     "journal": {"safe": True, "reason": None, "queue": 0, "counters": {}},
     "broker": {"connected": True, "reason": None, "counters": {"dropped": 0}},

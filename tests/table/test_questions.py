@@ -29,6 +29,7 @@ def test_a_question_opens_when_the_stroke_closes():
             "candidates": list(CARROM),
             "how": "unknown",
             "provisional": True,
+            "doubt": None,
         }
     ]
     table.press(1, at=2)

@@ -91,6 +91,7 @@ def health(valid_for_s: float, **more: Any) -> Json:
         "clock_synchronised": False,
         "valid_for_s": valid_for_s,
         "beams": {},
+        "strays": {"unknown_channels": 0, "unplaced_colours": 0, "reason": None},
         "sources": {},
         "journal": {"safe": True, "reason": None, "queue": 0, "counters": {}},
         "broker": {"connected": True, "reason": None, "counters": {}},

@@ -274,7 +274,7 @@ def test_questions_of_every_kind(board: Board) -> None:
 
 def test_faults_are_said(board: Board) -> None:
     board.show(state(carrom()))
-    beam = {"since_s": 3.0, "passages": 1, "glitches": 0, "near_misses": 0, "reason": "a hand"}
+    beam = {"since_s": 3.0, "passages": 1, "glitches": 0, "near_misses": 0, "uncounted": 0, "reason": "a hand"}
     board.publish(
         "health",
         health(

@@ -1,0 +1,38 @@
+"""Supply dips: all beams of one source change at the same moment, which no falling object does.
+
+When the supply of the emitters or of the board falters, every receiver loses its light within a moment. A beam that
+was broken before has nothing to lose, and stands in nobody's way; one that stays intact shows that it is no dip.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from appliance.sensing.debounce import MS
+
+WITHIN_NS = 2 * MS
+LEAST = 3
+
+
+@dataclass(slots=True)
+class Dips:
+    """The newest change of each beam of one source, by channel."""
+
+    _changed_ns: dict[int, int] = field(default_factory=dict)
+
+    def edge(self, channel: int, at_ns: int, active: Mapping[int, bool]) -> frozenset[int]:
+        """A beam has changed; the channels of the dip that this completes, or none.
+
+        `active` holds every serviceable beam of the source, this one included: whether it is broken now.
+        """
+        self._changed_ns[channel] = at_ns
+        if channel not in active:
+            return frozenset()
+        changed = frozenset(
+            each for each in active if at_ns - self._changed_ns.get(each, at_ns - WITHIN_NS - 1) <= WITHIN_NS
+        )
+        others_broken = all(active[each] for each in active if each not in changed)
+        return changed if len(changed) >= LEAST and others_broken else frozenset()
+
+    def began_ns(self, channels: frozenset[int]) -> int:
+        """When the dip at these channels began."""
+        return min(self._changed_ns[channel] for channel in channels)

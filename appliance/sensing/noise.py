@@ -1,0 +1,99 @@
+"""Noise: an input that changes so often that nothing it says can be believed.
+
+A loose wire, a floating pin, sunlight or a lamp in the receiver. Over `noisy_over` pulses a second for two seconds,
+or three crowds in thirty, put a beam into quarantine; three seconds of quiet let it out. Pulses are counted as the
+line has them, before any of them is merged; glitches are none, and disturb no quiet.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from appliance.sensing.crowd import CROWD_WITHIN_NS
+from appliance.sensing.debounce import SECOND, DebounceSettings
+
+PULSES_WITHIN_NS = 2 * SECOND
+CROWDS = 3
+CROWDS_WITHIN_NS = 30 * SECOND
+QUIET_NS = 3 * SECOND
+LAMP_HZ = (95, 125)
+"""A lamp flickers with twice the mains' 50 or 60 Hz."""
+
+
+@dataclass(slots=True)
+class Noise:
+    """How noisy one input is. Feed it every change of the line, in order."""
+
+    settings: DebounceSettings
+    since_ns: int | None = None
+    ended_ns: int = -1
+    _active_since_ns: int | None = None
+    _pulses_ns: deque[int] = field(default_factory=deque)
+    _breaks_ns: deque[int] = field(default_factory=lambda: deque(maxlen=2 * LAMP_HZ[1]))
+    _passages_ns: list[int] = field(default_factory=list)
+    _crowds_ns: list[tuple[int, int]] = field(default_factory=list)
+    _last_ns: int = 0
+
+    def edge(self, active: bool, at_ns: int) -> None:
+        """The line has changed."""
+        self.advance(at_ns)
+        if active:
+            self._active_since_ns = at_ns
+            self._breaks_ns.append(at_ns)
+            return
+        since_ns, self._active_since_ns = self._active_since_ns, None
+        if since_ns is None or at_ns - since_ns < self.settings.min_dwell_ns:
+            return
+        self._last_ns = at_ns
+        pulses = self._pulses_ns
+        pulses.append(at_ns)
+        while at_ns - pulses[0] >= PULSES_WITHIN_NS:
+            pulses.popleft()
+        if len(pulses) > self.settings.noisy_over * (PULSES_WITHIN_NS // SECOND):
+            self._begin(pulses[0])
+
+    def passage(self, started_ns: int, now_ns: int) -> None:
+        """The beam has seen one passage more."""
+        passages, most = self._passages_ns, self.settings.crowd
+        passages.append(started_ns)
+        del passages[: -most - 1]
+        if len(passages) <= most or started_ns - passages[0] >= CROWD_WITHIN_NS:
+            return
+        self._crowds_ns.append((passages[0], started_ns))
+        passages.clear()
+        self._crowds_ns = [crowd for crowd in self._crowds_ns if started_ns - crowd[0] < CROWDS_WITHIN_NS]
+        if len(self._crowds_ns) >= CROWDS:
+            self._last_ns = max(self._last_ns, now_ns)
+            self._begin(self._crowds_ns[0][0])
+
+    def advance(self, now_ns: int) -> None:
+        """Let time pass: a noisy input that has been quiet is believed again."""
+        if self.since_ns is not None and now_ns - self._last_ns >= QUIET_NS:
+            self.since_ns = None
+            self.ended_ns = self._last_ns + QUIET_NS
+            self._forget_counts()
+
+    def forget(self) -> None:
+        """What the line does is not known any more."""
+        self._active_since_ns = None
+        self._forget_counts()
+
+    def covers(self, started_ns: int) -> bool:
+        """Whether what began then is not to be believed."""
+        return self.since_ns is not None or started_ns < self.ended_ns
+
+    def breaks_in_last_second(self, now_ns: int) -> int:
+        """How often the line was broken, however shortly."""
+        return sum(now_ns - at_ns < SECOND for at_ns in self._breaks_ns)
+
+    def flickers_like_a_lamp(self, now_ns: int) -> bool:
+        """Whether that is as often as lamps flicker."""
+        return LAMP_HZ[0] <= self.breaks_in_last_second(now_ns) <= LAMP_HZ[1]
+
+    def _begin(self, since_ns: int) -> None:
+        if self.since_ns is None:
+            self.since_ns = since_ns
+
+    def _forget_counts(self) -> None:
+        self._pulses_ns.clear()
+        self._passages_ns.clear()
+        self._crowds_ns.clear()
