@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from appliance.events import ColourReading, Edge, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
-from appliance.sensing.debounce import Blocked, Condition, Debouncer, Passage, Signal
+from appliance.sensing.debounce import Condition, Debouncer, Passage, Signal
 from appliance.sensing.dips import Dips
 from appliance.sensing.groups import Group
 from appliance.sensing.hands import is_hand
@@ -182,12 +182,13 @@ class SensorBank:
             return []
         active = _active(line.input, edge.level)
         changes = line.debouncer.known and active != line.debouncer.active
+        meaning = self._look_for_hand(line, edge.at_ns)
         signals = line.edge(active, edge.at_ns)
-        meaning = self._over(line, edge.at_ns) if changes and not active else []
+        meaning += self._over(line, edge.at_ns) if changes and not active else []
         meaning += self._take(line, signals, edge.at_ns)
         if changes:
             meaning += self._dipped(line, edge.at_ns)
-        return meaning + self._group_news(line)
+        return meaning + self._group_news(line) + line.news()
 
     def _over(self, line: Line, at_ns: int) -> list[TableSignal]:
         """A break that was a dip of the supply has ended: nothing passed, and that is told."""
@@ -225,8 +226,10 @@ class SensorBank:
             if channel in told and not debouncer.known:
                 followed = debouncer.begin(active, levels.at_ns)
             elif active != debouncer.active:
+                signals += self._look_for_hand(line, levels.at_ns)
                 followed = line.edge(active, levels.at_ns)
             else:
+                signals += self._look_for_hand(line, levels.at_ns)
                 followed = line.advance(levels.at_ns)
             signals += self._meaning(line, followed, levels.at_ns)
         return signals
@@ -249,7 +252,7 @@ class SensorBank:
         return [ColourSeen(*told, reading.object)]
 
     def _meaning(self, line: Line, signals: list[Signal], now_ns: int) -> list[TableSignal]:
-        return self._take(line, signals, now_ns) + self._group_news(line)
+        return self._take(line, signals, now_ns) + self._group_news(line) + line.news()
 
     def _take(self, line: Line, signals: list[Signal], now_ns: int) -> list[TableSignal]:
         """What follows from a line's signals at once; passages go to their group, and are told from there."""
@@ -263,12 +266,10 @@ class SensorBank:
             elif is_new and not line.is_noisy:
                 # Chatter at the release makes a press longer, not two of it.
                 found.append(_strike_or_press(line.input, passage))
-        if isinstance(line.input, Beam):
-            self._look_for_hand(line, line.input, signals, now_ns)
-            if line.noise.since_ns is not None:
-                group = self._groups[line.input.id]
-                group.void(line.input, (line.noise.since_ns, now_ns), Uncounted.NOISE)
-        return line.news() + found
+        if isinstance(line.input, Beam) and line.noise.since_ns is not None:
+            group = self._groups[line.input.id]
+            group.void(line.input, (line.noise.since_ns, now_ns), Uncounted.NOISE)
+        return found
 
     def _sight(self, line: Line, beam: Beam, passage: Passage, now_ns: int, *, is_new: bool) -> None:
         if line.noise.covers(passage.started_ns):
@@ -278,12 +279,15 @@ class SensorBank:
         if sighting is not None and sighting.void is None:
             line.noise.passage(passage.started_ns, now_ns)
 
-    def _look_for_hand(self, line: Line, beam: Beam, signals: list[Signal], now_ns: int) -> None:
+    def _look_for_hand(self, line: Line, now_ns: int) -> list[TableSignal]:
         """Something that is still in the beam, and has been for too long, is a hand already."""
-        since_ns = next((signal.since_ns for signal in signals if isinstance(signal, Blocked)), None)
-        since_ns = line.debouncer.going_on_ns(now_ns) if since_ns is None else since_ns
-        if since_ns is not None and is_hand((since_ns, now_ns), beam.settings) and not line.is_noisy:
-            self._groups[beam.id].hand((since_ns, now_ns))
+        since_ns = line.debouncer.going_on_ns(now_ns)
+        if since_ns is None or line.is_noisy or not isinstance(line.input, Beam):
+            return []
+        if not is_hand((since_ns, now_ns), line.input.settings):
+            return []
+        self._groups[line.input.id].hand((since_ns, now_ns))
+        return self._group_news(line)
 
     def _group_news(self, line: Line) -> list[TableSignal]:
         if not isinstance(line.input, Beam):

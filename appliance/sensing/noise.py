@@ -66,8 +66,15 @@ class Noise:
             self._begin(self._crowds_ns[0][0])
 
     def advance(self, now_ns: int) -> None:
-        """Let time pass: a noisy input that has been quiet is believed again."""
-        if self.since_ns is not None and now_ns - self._last_ns >= QUIET_NS:
+        """Let time pass: a noisy input that has been quiet is believed again. A break that goes on is no quiet yet."""
+        if self.since_ns is None:
+            return
+        broken_ns = self._active_since_ns
+        if broken_ns is not None and broken_ns < self._last_ns + QUIET_NS:
+            if now_ns - broken_ns < self.settings.min_dwell_ns:
+                return
+            self._last_ns = max(self._last_ns, broken_ns)
+        if now_ns - self._last_ns >= QUIET_NS:
             self.since_ns = None
             self.ended_ns = self._last_ns + QUIET_NS
             self._forget_counts()
