@@ -227,12 +227,25 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     replay = command("replay", _replay, "Run recorded edges through the appliance and print its events.")
     replay.add_argument("file", metavar="FILE", help="a recording; - is standard input")
 
+    _sim_arguments(command("sim", _sim, "Play matches with the physics of the sensors, and say what is got right."))
+
     command("schema", _schema, "Print the JSON Schemas of everything that is published.")
 
     install = command("install", _install, "Make this machine start the tables at boot.")
     install.add_argument("--dry-run", action="store_true", help="only say what would be done")
     install.add_argument("--destdir", type=Path, metavar="DIR", help="write below DIR and run nothing, for packages")
     return parser, commands
+
+
+def _sim_arguments(sim: _Parser) -> None:
+    sim.add_argument("what", metavar="report", choices=("report",), help="report: how many strokes a tier gets right")
+    sim.add_argument("--tier", required=True, metavar="TIER", help="T1, T2, T3 (carrom), C1, C2 (carpetball)")
+    sim.add_argument("--game", choices=GAMES, metavar="GAME", help="default: the tier's first")
+    sim.add_argument("--matches", type=_whole, default=20, metavar="N", help="how many (default: 20)")
+    sim.add_argument("--seed", type=_whole, default=1, metavar="N", help="the same seed plays the same matches")
+    sim.add_argument("--faults", default="", metavar="NAMES", help="switched on, separated by commas, or all")
+    sim.add_argument("--json", action="store_true", help="one JSON object")
+    sim.add_argument("--svg", type=Path, metavar="FILE", help="a picture of where strokes are lost")
 
 
 def _demo_arguments(demo: _Parser) -> None:
@@ -506,6 +519,27 @@ def _send(options: argparse.Namespace) -> int:
     answer = asyncio.run(requester.send(host, port, options.table, options.request, dict(options.fields)))
     print(json.dumps(answer, ensure_ascii=False))
     return WELL if answer.get("ok") else FOUND_WRONG
+
+
+def _sim(options: argparse.Namespace) -> int:
+    from sim import report
+    from sim.faults import FAULTS
+    from sim.tiers import TIERS
+
+    tier = TIERS.get(options.tier)
+    if tier is None:
+        raise _WrongUseError(f'--tier: "{options.tier}" is not possible{_nearest(options.tier, list(TIERS))}')
+    game = options.game or tier.games[0]
+    if game not in tier.games:
+        raise _WrongUseError(f"--game: {tier.name} is no tier of {game}; it can be {', '.join(tier.games)}")
+    if options.matches < 1:
+        raise _WrongUseError("--matches: at least one match is needed")
+    faults = FAULTS if options.faults == "all" else tuple(name for name in options.faults.split(",") if name)
+    for name in faults:
+        if name not in FAULTS:
+            raise _WrongUseError(f'--faults: "{name}" is not possible{_nearest(name, [*FAULTS, "all"])}')
+    asked = report.ReportOptions(tier.name, game, options.matches, options.seed, faults, options.json, options.svg)
+    return report.main(asked)
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -1,0 +1,179 @@
+"""The truth beside what the appliance made of it, stroke by stroke.
+
+A stroke is *right* when everything that fell in it counted as what it was, in one stroke, for whoever shot it. What
+people put right afterwards does not make it right: it counts as it was judged. Sorted into one heap each:
+
+* right without help: nobody told the table what fell, and it assumed nothing;
+* asked: people told it what fell, and it was right;
+* assumed right, assumed wrong: it rests on an assumption that is marked as one;
+* silently wrong: wrong, and nothing marks it.
+"""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from appliance.table.model import JudgedStroke, StrokeClosed
+from sim.buttons import CARPETBALL
+from sim.evening import Evening
+from sim.rig import NS_PER_US
+from sim.truth import Drop, TrueStroke
+
+
+@dataclass(slots=True)
+class Figures:
+    """Sums over matches; all of them add up. `right_count` is how many strokes had the right number of objects and of
+    strikers without anybody's help; `floor_` what physics hid: strokes with an object that no beam saw (`unseen`),
+    that shares one pulse with another (`merged`), or that looks like the bounce of the one before (`like_a_bounce`).
+    """
+
+    matches: int = 0
+    strokes: int = 0
+    pocketing: int = 0
+    right_without_help: int = 0
+    asked: int = 0
+    assumed_right: int = 0
+    assumed_wrong: int = 0
+    silently_wrong: int = 0
+    silently_wrong_beyond_floor: int = 0
+    right_count: int = 0
+    taps: int = 0
+    taps_pocketing: int = 0
+    pocketing_with_more_taps: int = 0
+    passes_with_more_taps: int = 0
+    points: int = 0
+    points_lost: int = 0
+    invented: int = 0
+    floor_strokes: int = 0
+    floor_unseen: int = 0
+    floor_merged: int = 0
+    floor_like_a_bounce: int = 0
+    repairs: int = 0
+    put_right: int = 0
+    turns_until_put_right: int = 0
+    never_put_right: int = 0
+    given_up: int = 0
+    other_at_the_end: int = 0
+    faults_told: int = 0
+    hours: float = 0.0
+
+    def add(self, other: "Figures") -> None:
+        """Add another sum to this one."""
+        for field in fields(self):
+            setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
+
+
+@dataclass(slots=True)
+class _Made:
+    """What the appliance made of one true stroke."""
+
+    objects: list[tuple[str, str]]
+    entries: list[JudgedStroke]
+    assumed: bool = False
+
+
+def figures(evening: Evening) -> Figures:
+    """The sums of one match."""
+    found = Figures(matches=1, strokes=len(evening.strokes), hours=evening.hours)
+    made = _made(evening)
+    for index, stroke in enumerate(evening.strokes):
+        _count_stroke(found, evening, stroke, made[index])
+    people = evening.people
+    found.repairs = people.repairs
+    found.given_up = people.given_up
+    found.put_right = len(evening.put_right_after)
+    found.turns_until_put_right = sum(evening.put_right_after)
+    found.never_put_right = evening.never_put_right
+    found.other_at_the_end = int(not people.agrees(evening.final))
+    found.faults_told = sum(news["event"] == "beam_fault" for news in evening.rig.news)
+    return found
+
+
+def _count_stroke(found: Figures, evening: Evening, stroke: TrueStroke, made: _Made) -> None:
+    carpetball = evening.rig.settings.table.game == CARPETBALL
+    truly = Counter((drop.place, drop.object) for drop in stroke.drops if _scores(drop, carpetball=carpetball))
+    counted = Counter(made.objects)
+    helped = stroke.start_us in evening.people.answered
+    right = _objects(truly) == _objects(counted) if not carpetball else truly == counted
+    right = right and all(entry.player == stroke.player for entry in made.entries) and len(made.entries) <= 1
+    assumed = made.assumed or any(_is_assumed(entry) for entry in made.entries)
+    on_floor = bool(stroke.unseen or stroke.merged or stroke.like_a_bounce)
+    if right:
+        found.asked += helped
+        found.assumed_right += assumed and not helped
+        found.right_without_help += not (helped or assumed)
+    elif assumed:
+        found.assumed_wrong += 1
+    else:
+        found.silently_wrong += 1
+        found.silently_wrong_beyond_floor += not on_floor
+    found.right_count += _numbers(truly) == _numbers(counted) and (right or not helped)
+    taps = evening.people.taps.get(stroke.start_us, 0)
+    found.taps += taps
+    if stroke.drops:
+        found.pocketing += 1
+        found.taps_pocketing += taps
+        found.pocketing_with_more_taps += taps > 1
+    else:
+        found.passes_with_more_taps += taps > 1
+    found.points += truly.total()
+    found.points_lost += max(0, truly.total() - counted.total())
+    found.invented += max(0, counted.total() - truly.total())
+    found.floor_strokes += on_floor
+    found.floor_unseen += stroke.unseen
+    found.floor_merged += stroke.merged
+    found.floor_like_a_bounce += stroke.like_a_bounce
+
+
+def _scores(drop: Drop, *, carpetball: bool) -> bool:
+    """The cue ball changes nothing by falling."""
+    return not (carpetball and drop.object == "cue")
+
+
+def _objects(counted: Mapping[tuple[str, str], int]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for (_, name), count in counted.items():
+        found[name] += count
+    return found
+
+
+def _numbers(counted: Mapping[tuple[str, str], int]) -> tuple[int, int]:
+    """How many objects, and how many of them the striker."""
+    objects = _objects(counted)
+    return objects.total(), objects["striker"]
+
+
+def _is_assumed(entry: JudgedStroke) -> bool:
+    return entry.judged.player_assumed or any(each.how == "assumed" for each in entry.judged.objects)
+
+
+def _made(evening: Evening) -> list[_Made]:
+    """By true stroke: what of it counted. A passage belongs to the stroke in which it fell."""
+    starts = [stroke.start_us for stroke in evening.strokes]
+    carpetball = evening.rig.settings.table.game == CARPETBALL
+    found = [_Made([], []) for _ in starts]
+    for entry in evening.rig.judged.values():
+        windows = set()
+        for fallen in entry.stroke.fallen:
+            judged = next((j for j in entry.judged.objects if j.passage_id == fallen.passage_id), None)
+            if judged is None or judged.object is None or entry.observation is None:
+                continue
+            window = max(0, bisect_right(starts, fallen.started_ns // NS_PER_US + 1) - 1)
+            windows.add(window)
+            if not (carpetball and judged.object == "cue"):
+                found[window].objects.append((fallen.place, judged.object))
+        if not windows:
+            windows.add(max(0, bisect_right(starts, _moment_us(entry.stroke)) - 1))
+        for window in windows:
+            found[window].entries.append(entry)
+    for index, made in enumerate(found[:-1]):
+        if not made.entries and not evening.strokes[index].drops:
+            # A miss that nothing told: the next stroke of somebody else brings it in, marked as assumed.
+            made.assumed = any(entry.misses for entry in found[index + 1].entries)
+    return found
+
+
+def _moment_us(stroke: StrokeClosed) -> int:
+    """When an empty stroke was played: before it closed, and a strike that closes it is already the next one's."""
+    return stroke.at_ns // NS_PER_US - 2

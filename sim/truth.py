@@ -1,0 +1,71 @@
+"""What really happened, as values: the strokes of a match with everything that fell, seen or not."""
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from appliance import rules
+
+MIN_CLEAR_US = 3_000
+"""Pulses closer than this are one to any receiver and its debouncer."""
+LIKE_A_BOUNCE_US = 70_000
+"""A second pulse this soon, and much shorter than the first, looks just like a disc that bounces on the rim."""
+LIKE_A_BOUNCE_SHARE = 0.6
+
+
+@dataclass(slots=True)
+class Drop:
+    """An object that fell at a place. `pulses` are those of the beam that counts it; none: unseen."""
+
+    place: str
+    object: str
+    at_us: int
+    beam: str
+    pulses: list[tuple[int, int]]
+    colour_us: int | None = None
+    colour: str = ""
+    magnet: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def first_us(self) -> int:
+        """When a sensor first saw it; when it fell, where none did."""
+        seen = [*self.pulses, *self.magnet]
+        return min((start for start, _ in seen), default=self.at_us)
+
+
+@dataclass(slots=True)
+class TrueStroke:
+    """A stroke or throw: who, when, what fell, and what physics hid of it."""
+
+    start_us: int
+    player: int
+    drops: list[Drop]
+    end: str | None = None
+    observation: rules.Observation | None = None
+
+    @property
+    def unseen(self) -> int:
+        """How many objects no beam saw."""
+        return sum(not drop.pulses for drop in self.drops)
+
+    @property
+    def merged(self) -> int:
+        """How many objects share one pulse with the one before."""
+        return sum(gap < MIN_CLEAR_US for gap, _, _ in self._followers())
+
+    @property
+    def like_a_bounce(self) -> int:
+        """How many objects followed so soon, and so much shorter, that they look like the bounce of the one before."""
+        return sum(
+            MIN_CLEAR_US <= gap < LIKE_A_BOUNCE_US and width < LIKE_A_BOUNCE_SHARE * before
+            for gap, before, width in self._followers()
+        )
+
+    def _followers(self) -> list[tuple[int, int, int]]:
+        """For each object behind another one at a beam: the time between, and both widths."""
+        found: list[tuple[int, int, int]] = []
+        for beam in {drop.beam for drop in self.drops}:
+            seen = sorted((drop.pulses for drop in self.drops if drop.beam == beam and drop.pulses), key=lambda p: p[0])
+            for before, after in pairwise(seen):
+                gap = after[0][0] - before[-1][1]
+                found.append((gap, before[0][1] - before[0][0], after[0][1] - after[0][0]))
+        return found
