@@ -129,13 +129,26 @@ def check_lamps(document: View, report: Report) -> None:
             report.wrong((*lamp.path, "player"), f"a {shows} lamp belongs to no player: leave this out")
 
 
+_OF_STRIKES = {"min_dwell_ms", "min_clear_ms", "merge_gap_ms", "blocked_after_ms", "noisy_over"}
+_WIDTHS = ("min_dwell_ms", "long_single_ms", "unclear_from_ms", "hand_from_ms", "blocked_after_ms")
+"""In this order from the narrowest to the widest; `long_single_ms` may be 0."""
+
+
 def check_debounce(document: View, report: Report) -> None:
-    """A beam that is blocked sooner than it is broken could never see a passage."""
+    """A pulse that grows goes from one meaning to the next: each limit is beyond the one before."""
     for beam in document.tables("beams"):
         numbers = beam.section("settings")
-        dwell, blocked = numbers.raw.get("min_dwell_ms"), numbers.raw.get("blocked_after_ms")
-        if isinstance(dwell, int | float) and isinstance(blocked, int | float) and dwell >= blocked:
-            report.wrong((*numbers.path, "blocked_after_ms"), f"must be more than min_dwell_ms, {dwell}")
+        before: tuple[str, float] | None = None
+        for name in _WIDTHS:
+            value = numbers.raw.get(name)
+            if not isinstance(value, int | float) or (name == "long_single_ms" and value == 0):
+                continue
+            if before is not None and value <= before[1]:
+                report.wrong((*numbers.path, name), f"must be more than {before[0]}, {before[1]}")
+            before = (name, value)
+        if beam.text("place") == STRIKE:
+            for name in sorted(numbers.raw.keys() - _OF_STRIKES):
+                report.wrong((*numbers.path, name), "a strike sensor sees no objects: leave this out")
 
 
 def check_files(document: View, base: Path, report: Report) -> None:

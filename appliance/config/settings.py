@@ -90,6 +90,12 @@ def _address(value: str) -> str:
     return value
 
 
+def _ratio(value: float) -> float:
+    if 0 < value <= 1:
+        raise ValueError(f"must be more than 1, or 0 for never, not {value}")
+    return value
+
+
 def _plain_player(value: Any) -> Any:
     """A plain name is a player whose id is the name."""
     return {"id": value, "name": value} if isinstance(value, str) else value
@@ -178,6 +184,9 @@ MillisecondsOrNone = Annotated[float, Field(ge=0, le=60_000)]
 """0: never."""
 
 
+Ratio = Annotated[float, Field(ge=0, le=100), AfterValidator(_ratio)]
+
+
 class BeamSettings(_Part):
     """`[beams.settings]`: the numbers in which this beam differs; None is the product's own number.
 
@@ -193,7 +202,7 @@ class BeamSettings(_Part):
     merge_gap_ms: MillisecondsOrNone | None = None
     blocked_after_ms: Milliseconds | None = None
     long_single_ms: MillisecondsOrNone | None = None
-    long_single_ratio: Literal[0] | Annotated[float, Field(ge=1.1, le=100)] | None = None
+    long_single_ratio: Ratio | None = None
     unclear_from_ms: Milliseconds | None = None
     hand_from_ms: Milliseconds | None = None
     hand_gap_ms: MillisecondsOrNone | None = None

@@ -368,6 +368,50 @@ def test_a_debounce_time_below_a_millisecond_stays_what_it_is(
     assert settings.beams[0].settings.overrides() == {"min_dwell_ns": ns}
 
 
+def test_every_number_of_a_beam_can_be_set(read: Callable[[str], Settings]) -> None:
+    numbers = (
+        "long_single_ms = 100\nlong_single_ratio = 2\nunclear_from_ms = 160.5\nhand_from_ms = 500\n"
+        "hand_gap_ms = 0\ncrowd = 4\nnoisy_over = 20\n"
+    )
+    settings = read(CARROM + BEAM + "[beams.settings]\n" + numbers)
+    assert settings.beams[0].settings.overrides() == {
+        "long_single_ns": 100_000_000,
+        "long_single_percent": 200,
+        "unclear_from_ns": 160_500_000,
+        "hand_from_ns": 500_000_000,
+        "hand_gap_ns": 0,
+        "crowd": 4,
+        "noisy_over": 20,
+    }
+
+
+def test_a_long_pulse_need_never_be_two(read: Callable[[str], Settings]) -> None:
+    settings = read(CARROM + BEAM + "[beams.settings]\nlong_single_ms = 0\nlong_single_ratio = 0\n")
+    assert settings.beams[0].settings.overrides() == {"long_single_ns": None, "long_single_percent": None}
+
+
+@pytest.mark.parametrize(
+    ("numbers", "key"),
+    [
+        ("unclear_from_ms = 200\nhand_from_ms = 200\n", "hand_from_ms"),
+        ("long_single_ms = 151\nunclear_from_ms = 150\n", "unclear_from_ms"),
+        ("min_dwell_ms = 10\nblocked_after_ms = 9\n", "blocked_after_ms"),
+        ("long_single_ratio = 1\n", "long_single_ratio"),
+        ("crowd = 0\n", "crowd"),
+    ],
+)
+def test_numbers_that_make_no_sense_together_are_refused(
+    problems: Callable[[str], list[Problem]], numbers: str, key: str
+) -> None:
+    found = problems(CARROM + BEAM + "[beams.settings]\n" + numbers)
+    assert [problem.key_path for problem in found] == [f"beams[0].settings.{key}"]
+
+
+def test_a_strike_sensor_has_no_numbers_of_objects(problems: Callable[[str], list[Problem]]) -> None:
+    found = problems(CARROM + BEAM.replace('place = "ne"', 'place = "strike"') + "[beams.settings]\ncrowd = 2\n")
+    assert [problem.key_path for problem in found] == ["beams[0].settings.crowd"]
+
+
 # -- rule options ----------------------------------------------------------------------------------------
 
 
