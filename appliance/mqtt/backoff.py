@@ -1,10 +1,12 @@
 """How long to wait before the next attempt to reach the broker.
 
 Two kinds of failure want different patience. A broker that cannot be reached at all (no network yet, no
-process yet) costs nobody anything, so it is tried often enough to be found soon after it is back. A broker
-that lets us in and throws us out again, for example because two programs use one client id, suffers from
-every attempt, so those grow far apart. Only a connection that has held for a while ends the growth: each of
-two programs that throw each other out sees its connection accepted every time.
+process yet) costs nobody anything, so it is tried often enough that a score is right again within three
+seconds of its return, be it gone for a moment or for a night. A broker that lets us in and throws us out
+again, for example because two programs use one client id, suffers from every attempt, so those grow far
+apart. Only a connection that has held for a while ends that growth: each of two programs that throw each
+other out sees its connection accepted every time. The two are counted apart, so that a long absence does not
+make the first hiccup after it a long wait.
 """
 
 from dataclasses import dataclass
@@ -13,16 +15,18 @@ STEADY_S = 60.0
 """A connection that held this long was a good one."""
 
 _FIRST_S = 0.5
-_LONGEST_UNREACHABLE_S = 8.0
+_LONGEST_UNREACHABLE_S = 2.0
 _LONGEST_REJECTED_S = 40.0
 _JITTER = 0.25
+_MOST_DOUBLINGS = 10
 
 
 @dataclass(slots=True)
 class Backoff:
     """The waits between attempts: each twice the last, up to the patience for that kind of failure."""
 
-    failures: int = 0
+    absences: int = 0
+    rejections: int = 0
 
     def next_s(self, *, reached: bool, held_s: float, random: float) -> float:
         """Seconds to wait after an attempt.
@@ -31,9 +35,12 @@ class Backoff:
         when there was none. random: 0 to 1, spreads the attempts of many tables by a quarter either way.
         """
         if held_s >= STEADY_S:
-            self.failures = 0
-        longest = _LONGEST_REJECTED_S if reached else _LONGEST_UNREACHABLE_S
-        wait = min(_FIRST_S * (1 << self.failures), longest)
-        # The exponent stops growing where the wait does.
-        self.failures = min(self.failures + 1, 10)
+            self.rejections = 0
+        if reached:
+            wait = min(_FIRST_S * (1 << self.rejections), _LONGEST_REJECTED_S)
+            self.rejections = min(self.rejections + 1, _MOST_DOUBLINGS)
+            self.absences = 0
+        else:
+            wait = min(_FIRST_S * (1 << self.absences), _LONGEST_UNREACHABLE_S)
+            self.absences = min(self.absences + 1, _MOST_DOUBLINGS)
         return wait * (1 - _JITTER + 2 * _JITTER * random)

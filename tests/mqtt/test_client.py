@@ -286,7 +286,7 @@ def test_a_connection_cut_in_the_middle_of_anything_loses_no_event(mosquitto: Mo
                 await until(lambda: not club.connected)
                 wire.cut_after = None
                 # the waits grow with each cut; they are tried elsewhere
-                club.link._backoff.failures = 0
+                club.link._backoff.rejections = 0
             last = f"{rounds - 1}.19"
             await heard.wait_for(lambda heard: last in heard.payloads(EVENT) and heard.latest[STATE] == last)
             expected = [f"{number}.{part}" for number in range(rounds) for part in range(20)]
@@ -481,7 +481,7 @@ def test_an_event_that_the_broker_finds_too_big_is_given_up_and_the_rest_goes_on
                 club.link.publish(event("behind it"))
                 for losses in range(1, 7):
                     await until(lambda losses=losses: club.link.counters()["failures"] == losses)  # type: ignore[misc]
-                    club.link._backoff.failures = 0
+                    club.link._backoff.rejections = 0
                 await heard.wait_for(lambda heard: heard.payloads(EVENT) == ["behind it"])
                 assert club.link.counters()["refused"] == 1
 
@@ -501,7 +501,7 @@ def test_two_programs_with_one_name_do_not_storm_the_broker(mosquitto: Mosquitto
                 await until(lambda: one.connected)
                 async with aiomqtt.Client(HOST, mosquitto.port, identifier="pocketbeam-club-1"):
                     await until(lambda: not one.connected)
-                assert one.link._backoff.failures == round_number
+                assert one.link._backoff.rejections == round_number
 
     asyncio.run(run())
 
