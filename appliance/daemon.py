@@ -4,12 +4,14 @@
     input → engine → journal append … synced → acknowledge to the source, publish `state`, then the rest
 
 Nothing is acknowledged or published before its batch is durable. The one exception is a journal that cannot
-write: then the score goes on being shown, marked not safe, and nothing is acknowledged. The loop never waits
-for the disk, a port or the broker; all three report back by callback.
+write: then the score goes on being shown, marked not safe. The boards keep what is not durable as long as they
+have room for it; after that they are relieved of the oldest, since a board whose memory is full is blind. The
+loop never waits for the disk, a port or the broker; all three report back by callback.
 """
 
 import asyncio
 import contextlib
+import dataclasses
 import logging
 import os
 import signal
@@ -65,6 +67,12 @@ from appliance.wiring import inputs_of, lamps_of, pins_of, policy_of
 TICK_S = 1.0
 STILL_NS = 15_000_000_000
 """No part pauses for so long, however long its device is missing: one that does is dead."""
+HUNG_TICKS = 10
+"""A disk that has had something to write for so many ticks, and has written nothing, counts as one that cannot.
+Ticks, because time that passes while this process is stopped says nothing of the disk.
+"""
+BOARD_KEEPS = 64
+"""So many entries that are not durable a board still has to keep while the disk refuses: half of its memory."""
 WELL = "connected"
 """The status of a source with which nothing is wrong."""
 PARTS_NEWS = frozenset({"beam_fault", "beam_well", "source_lost", "source_back"})
@@ -171,13 +179,12 @@ REAL = Ports(_real_journal, _real_source, _real_publisher)
 
 @dataclass(slots=True)
 class _Waiting:
-    """An output whose batch is not durable yet; `shown` where it was published all the same."""
+    """An output whose batch is not durable yet."""
 
     position: int
     output: Output
     state: TableState
     stamp: Stamp
-    shown: bool = False
 
 
 @dataclass(slots=True)
@@ -192,8 +199,16 @@ class TableDaemon:
     _publisher: PublisherPort = field(init=False)
     _sources: dict[str, SourcePort] = field(default_factory=dict)
     _waiting: deque[_Waiting] = field(default_factory=deque)
+    _owed: deque[tuple[int, tuple[str, int, int]]] = field(default_factory=deque)
+    """What was shown, with the position at which it is durable and the source may be told."""
     _position: int = 0
+    _refused: str | None = None
+    _hung: str | None = None
     _unsafe: str | None = None
+    _wrote: int = 0
+    """How far the disk had come at the last tick."""
+    _ticks_stuck: int = 0
+    _journal_news: int = 0
     _notice: str | None = None
     _shown: TableState | None = None
     _stopping: bool = False
@@ -202,6 +217,7 @@ class TableDaemon:
     _timers: dict[str, asyncio.TimerHandle] = field(default_factory=dict)
     _lamps: tuple[lamps.Lamp, ...] = ()
     _said: dict[str, str] = field(default_factory=dict)
+    _begun_ns: int = 0
     _ticked_at_ns: int = 0
     shown: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once the first `state` was handed to the connection to the broker."""
@@ -210,6 +226,7 @@ class TableDaemon:
     async def start(self) -> None:
         """Recover, then open the sources, then the broker. JournalError where the journal cannot be had."""
         self._loop = asyncio.get_running_loop()
+        self._begun_ns = self.clock.monotonic_ns()
         settings = self.settings
         self._publisher = self.ports.publisher(settings, self._hear_request, self._hear_connection)
         self._journal = self.ports.journal(settings, self._from_thread(self._synced), self._from_thread(self._safety))
@@ -372,6 +389,21 @@ class TableDaemon:
         self._flush()
 
     def _safety(self, reason: str | None) -> None:
+        self._refused = reason
+        self._tell_safety()
+
+    def _watch_disk(self) -> None:
+        """A disk that never answers says nothing: notice it by what does not become durable."""
+        synced = self._journal.synced
+        stuck = synced == self._wrote and synced < self._position
+        self._ticks_stuck = self._ticks_stuck + 1 if stuck else 0
+        self._wrote = synced
+        is_hung = self._ticks_stuck >= HUNG_TICKS
+        self._hung = f"the disk has taken nothing for {HUNG_TICKS * TICK_S:.0f} s" if is_hung else None
+        self._tell_safety()
+
+    def _tell_safety(self) -> None:
+        reason = self._refused or self._hung
         if reason == self._unsafe:
             return
         self._unsafe = reason
@@ -381,36 +413,44 @@ class TableDaemon:
             self.settings.table.id,
             f"the score is not safe: {reason}" if reason else "everything is written again; the score is safe",
         )
-        news = {
-            "event": "journal_unsafe" if reason else "journal_safe",
-            "event_id": f"{self.engine.state.seq}.journal.{self._journal.health().failures}",
-        }
         self._flush()
-        if self._shown is not None:
-            self._publish_event({**news, **({"reason": reason} if reason else {})}, self._shown, self.stamp())
+        self._publish_safety(reason)
         self._tell_health()
+
+    def _publish_safety(self, reason: str | None) -> None:
+        if self._shown is None:
+            return
+        stamp = self.stamp()
+        self._journal_news += 1
+        # Another run of the program may say something at the same `seq` too: the ids must not repeat.
+        event_id = f"{self.engine.state.seq}.journal.{self._begun_ns}.{self._journal_news}"
+        news = {"event": "journal_unsafe" if reason else "journal_safe", "event_id": event_id}
+        self._publish_event({**news, **({"reason": reason} if reason else {})}, self._shown, stamp)
 
     def _flush(self) -> None:
         """Acknowledge and publish everything that is durable now: `state` once, first; then the rest in order."""
         synced = self._journal.synced
         ready: list[_Waiting] = []
-        acknowledge: dict[str, tuple[int, int]] = {}
-        while self._waiting and self._waiting[0].position <= synced:
+        while self._waiting and (self._unsafe is not None or self._waiting[0].position <= synced):
             waiting = self._waiting.popleft()
+            ready.append(waiting)
             if waiting.output.acknowledge is not None:
-                source, boot_id, next_sequence = waiting.output.acknowledge
-                acknowledge[source] = (boot_id, next_sequence)
-            if not waiting.shown:
-                ready.append(waiting)
-        if self._unsafe is not None:
-            unshown = [waiting for waiting in self._waiting if not waiting.shown]
-            ready += unshown
-            for waiting in unshown:
-                waiting.shown = True
+                self._owed.append((waiting.position, waiting.output.acknowledge))
         self._show(ready)
         if any(waiting.output.republish for waiting in ready):
             self._publisher.republish()
-        for source_id, (boot_id, next_sequence) in acknowledge.items():
+        self._acknowledge(synced)
+
+    def _acknowledge(self, synced: int) -> None:
+        """Tell the boards what is durable, and relieve them while the disk refuses."""
+        due: dict[str, tuple[int, int]] = {}
+        while self._owed:
+            position, (source_id, boot_id, next_sequence) = self._owed[0]
+            if position > synced and (self._unsafe is None or len(self._owed) <= BOARD_KEEPS):
+                break
+            self._owed.popleft()
+            due[source_id] = (boot_id, next_sequence)
+        for source_id, (boot_id, next_sequence) in due.items():
             self._sources[source_id].acknowledge(boot_id, next_sequence)
 
     def _show(self, ready: Sequence[_Waiting]) -> None:
@@ -471,6 +511,7 @@ class TableDaemon:
     def _tick(self) -> None:
         stamp = self.stamp()
         self._ticked_at_ns = stamp.monotonic_ns
+        self._watch_disk()
         self._take(self.engine.tick(stamp), stamp)
         self._light()
         self._set_timer("tick", TICK_S, self._tick)
@@ -487,23 +528,20 @@ class TableDaemon:
         self._take(self.engine.tick(stamp), stamp)
         self._watch_window(stamp)
 
-    def _tell_notice(self, health: JournalHealth, stamp: Stamp) -> None:
+    def _tell_notice(self, health: JournalHealth) -> None:
         """Tell once that something was lost before, although what happens now is written."""
         if health.notice != self._notice and self._shown is not None:
             self._notice = health.notice
-            news = {
-                "event": "journal_unsafe" if health.notice else "journal_safe",
-                "event_id": f"{self.engine.state.seq}.journal.{stamp.monotonic_ns}",
-            }
-            reason = {"reason": health.notice} if health.notice else {}
-            self._publish_event({**news, **reason}, self._shown, stamp)
+            self._publish_safety(health.notice)
 
     def _tell_health(self) -> None:
         if self._shown is None or self._stopping:
             return
         stamp = self.stamp()
         journal = self._journal.health()
-        self._tell_notice(journal, stamp)
+        if self._hung is not None and journal.safe:
+            journal = dataclasses.replace(journal, safe=False, reason=self._hung)
+        self._tell_notice(journal)
         connected, reason = self._broker
         document = health_document(
             self.settings.table.id,

@@ -19,7 +19,7 @@ from typing import Any
 
 from appliance.config import Settings, from_document
 from appliance.config.settings import Source as SourceSection
-from appliance.daemon import Deliver, Ports, Progress, TableDaemon
+from appliance.daemon import HUNG_TICKS, TICK_S, Deliver, Ports, Progress, TableDaemon
 from appliance.events import SourceInput
 from appliance.journal import Batch, DamagedJournalError, JournalHealth, Recovered, SourceRow
 from appliance.journal.order import SeqGuard
@@ -40,6 +40,7 @@ BOOT_ID = 0x00C0FFEE
 _BUTTON_CHANNEL = 16
 _CHANNELS = 24
 ANSWER_WITHIN_S = 30.0
+HUNG_S = HUNG_TICKS * TICK_S
 MANY_BATCHES = 20_000
 
 Document = dict[str, Any]
@@ -78,6 +79,7 @@ class Disk:
         self.store = Store.create_in_memory()
         self.sync_s = sync_s
         self.stalled = False
+        self._stalled_at_s = 0.0
         self.refusal: str | None = None
         self.on_batch: Callable[[int], None] = lambda number: None
         self.batches = 0
@@ -94,9 +96,15 @@ class Disk:
         found = self.store.connection.execute("SELECT source, source_boot, next_sequence FROM progress")
         return {source: (boot, following) for source, boot, following in found}
 
+    @property
+    def is_unsafe(self) -> bool:
+        """Whether the table may show what is not durable, and let boards forget it: the disk refuses, or hangs."""
+        hung = self.stalled and _loop().time() - self._stalled_at_s >= HUNG_S
+        return self.refusal is not None or hung
+
     def stall(self) -> None:
         """No sync ends before `go_on`."""
-        self.stalled = True
+        self.stalled, self._stalled_at_s = True, _loop().time()
 
     def refuse(self, reason: str) -> None:
         """Whatever is written fails from now on, before `go_on`."""
@@ -297,8 +305,10 @@ class CableSource:
             self._cable.plug(None)
 
     def acknowledge(self, boot_id: int, next_sequence: int) -> None:
-        boot, durable = self._disk.progress[self.source_id]
-        assert (boot, next_sequence) <= (boot_id, durable), f"{next_sequence} was acknowledged, {durable} is durable"
+        durable = self._disk.progress.get(self.source_id)
+        assert self._disk.is_unsafe or durable == (boot_id, max(next_sequence, durable[1])), (
+            f"{next_sequence} was acknowledged, {durable} is durable"
+        )
         self._session.acknowledge(boot_id, next_sequence)
         _loop().call_soon(self._cable.flush)
 
@@ -363,7 +373,7 @@ class Broker:
     def hear(self, message: Message) -> None:
         content = validate(message.topic, message.payload or "")
         if isinstance(content, dict) and "seq" in content:
-            assert content["seq"] <= self._disk.seq or self._disk.refusal is not None, (
+            assert content["seq"] <= self._disk.seq or self._disk.is_unsafe, (
                 f"{message.topic} tells of {content['seq']}, durable is {self._disk.seq}: {message.payload}"
             )
         self.log.append(Published(_loop().time(), message.topic.split("/", 2)[2], content, message.retain))

@@ -201,7 +201,7 @@ def test_nothing_is_shown_and_so_nothing_ready_before_the_recovery_is_durable() 
         kept.disk.sync_s = 0.01
         kept.disk.stall()
         await kept.daemon.start()
-        await asyncio.sleep(60)
+        await asyncio.sleep(8)
         assert not kept.daemon.shown.is_set()
         assert not kept.broker.published
         kept.disk.go_on()
