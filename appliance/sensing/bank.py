@@ -204,6 +204,9 @@ class SensorBank:
         beams = {each.input.channel: each for each in self._beams[source] if each.is_serviceable}
         dips = self._dips[source]
         channels = dips.edge(line.input.channel, at_ns, {c: each.debouncer.active for c, each in beams.items()})
+        if len({_place(beams[channel].input) for channel in channels}) < 2:
+            # Beams side by side may well see one object at the same moment.
+            return []
         news: list[TableSignal] = []
         for channel in sorted(channels):
             each = beams[channel]
@@ -303,6 +306,10 @@ def _strike_or_press(found: StrikeSensor | Button, passage: Passage) -> StrikeSe
     if isinstance(found, StrikeSensor):
         return StrikeSeen(found, passage.started_ns)
     return Pressed(found, passage.started_ns, passage.dwell_ns >= LONG_PRESS_NS)
+
+
+def _place(found: Input) -> str:
+    return found.place if isinstance(found, Beam) else found.id
 
 
 def _active(found: Input, level: int) -> bool:

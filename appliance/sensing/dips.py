@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from appliance.sensing.debounce import MS
 
 WITHIN_NS = 2 * MS
+LONG_BEFORE_NS = 5 * MS
 LEAST = 3
 
 
@@ -27,11 +28,11 @@ class Dips:
         self._changed_ns[channel] = at_ns
         if channel not in active:
             return frozenset()
-        changed = frozenset(
-            each for each in active if at_ns - self._changed_ns.get(each, at_ns - WITHIN_NS - 1) <= WITHIN_NS
-        )
-        others_broken = all(active[each] for each in active if each not in changed)
-        return changed if len(changed) >= LEAST and others_broken else frozenset()
+        ago_ns = {each: at_ns - self._changed_ns.get(each, at_ns - LONG_BEFORE_NS) for each in active}
+        changed = frozenset(each for each in active if ago_ns[each] <= WITHIN_NS)
+        others = [each for each in active if each not in changed]
+        none_objects = all(active[each] and ago_ns[each] >= LONG_BEFORE_NS for each in others)
+        return changed if len(changed) >= LEAST and none_objects else frozenset()
 
     def began_ns(self, channels: frozenset[int]) -> int:
         """When the dip at these channels began."""

@@ -67,13 +67,26 @@ class Session:
         return None
 
     def passes(
-        self, *candidates: str, at: float, place: str = "ne", ms: float = 30, beam: str | None = None
+        self,
+        *candidates: str,
+        at: float,
+        place: str = "ne",
+        ms: float = 30,
+        beam: str | None = None,
+        doubt: str | None = None,
     ) -> str | None:
-        """Something that can be one of `candidates` (all of the game's, where none is named) passes."""
+        """Something that is one of `candidates` (all of the game's, where none is named) passes, or is seen again."""
         every = CARPETBALL if self.state.match.started.setup["game"] == "carpetball" else CARROM
         started, number = ns(at), self.state.match.next_passage
-        self.take(Passed(beam or place, place, candidates or every, started, started + ns(ms / 1000)))
+        ended = started + ns(ms / 1000)
+        self.take(Passed(beam or place, place, candidates or every, started, ended, doubt))  # type: ignore[arg-type]
         return f"p{number}" if self.state.match.next_passage > number else None
+
+    def withdraws(self, *, at: float, known: float, place: str = "ne", ms: float = 30, reason: str = "a hand") -> None:
+        """What passed at `at` turns out, at `known`, to be nothing; also where it had not been shown."""
+        every = CARPETBALL if self.state.match.started.setup["game"] == "carpetball" else CARROM
+        started = ns(at)
+        self.take(Passed(place, place, every, started, started + ns(ms / 1000), None, reason, ns(known)))
 
     def colour(self, name: str, *, at: float, place: str = "ne") -> None:
         self.take(Coloured(place, ns(at), name))

@@ -1,0 +1,105 @@
+"""Supply dips: all serviceable beams of a source, three at least, changing within 2 ms of each other."""
+
+from dataclasses import replace
+
+import pytest
+
+from appliance.events import Edge
+from appliance.sensing.bank import StrikeSeen, StrikeSensor, Uncounted
+from appliance.sensing.debounce import STRIKE_SENSOR
+from tests.sensing.lines import MS, Lines, pocket
+
+FOUR = tuple(pocket(name, channel) for channel, name in enumerate(("ne", "nw", "se", "sw")))
+
+
+def reasons(lines):
+    return {each.reason for each in lines.final()}
+
+
+def test_all_at_once_is_no_passage():
+    lines = Lines(*FOUR)
+    lines.pulses(*((each.id, 1000 + 0.5 * n, 30) for n, each in enumerate(FOUR)))
+    assert reasons(lines) == {Uncounted.DIP}
+    assert all(each.reason is not None for each in lines.signals), "nothing was shown, not even for a moment"
+    assert [lines.bank.lines[each.id].debouncer.counters.uncounted for each in FOUR] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(("last_ms", "counted"), [(2, 0), (2.001, 4)])
+def test_within_2_ms(last_ms, counted):
+    lines = Lines(*FOUR)
+    starts = (0, 0.5, 1, last_ms)
+    widths = (30, 33, 36, 39)
+    lines.pulses(*((each.id, 1000 + starts[n], widths[n]) for n, each in enumerate(FOUR)))
+    assert len(lines.counted()) == counted
+
+
+def test_one_beam_that_stays_intact_shows_that_it_is_none():
+    lines = Lines(*FOUR)
+    lines.pulses(("ne", 1000, 30), ("nw", 1000, 30), ("se", 1000, 30))
+    assert len(lines.counted()) == 3
+
+
+def test_two_beams_are_too_few_to_tell():
+    lines = Lines(*FOUR[:2])
+    lines.pulses(("ne", 1000, 30), ("nw", 1000, 30))
+    assert len(lines.counted()) == 2
+
+
+def test_a_beam_out_of_service_has_no_say():
+    lines = Lines(*FOUR, dark=("sw",))
+    lines.pulses(("ne", 1000, 30), ("nw", 1000, 30), ("se", 1000, 30))
+    assert lines.counted() == []
+
+
+def test_beams_at_one_place_may_see_one_object_at_once():
+    beams = [replace(pocket(name, channel, exclusive="ne"), place="ne") for channel, name in enumerate("abc")]
+    lines = Lines(*beams)
+    lines.pulses(("a", 1000, 30), ("b", 1000, 30), ("c", 1000, 30))
+    assert lines.counted() == ["a"]
+
+
+def test_beams_of_another_source_have_no_say():
+    lines = Lines(*FOUR[:3], pocket("sw", 0, source="other"))
+    lines.pulses(("ne", 1000, 30), ("nw", 1000, 30), ("se", 1000, 30))
+    assert lines.counted() == []
+
+
+def test_a_disc_that_is_in_a_beam_when_the_supply_dips_counts():
+    lines = Lines(*FOUR)
+    lines.pulses(("sw", 990, 60), *((each.id, 1000, 20) for each in FOUR[:3]))
+    assert lines.counted() == ["sw"]
+
+
+def test_a_disc_just_before_a_dip_stays():
+    lines = Lines(*FOUR)
+    lines.pulses(("sw", 900, 30), *((each.id, 1000 + 40 * n, 20) for n in (0,) for each in FOUR))
+    lines.pulses(("sw", 1085, 20))
+    assert lines.counted() == ["sw"] * 2
+
+
+def test_a_dip_of_which_all_recover_at_once_takes_back_what_it_showed():
+    lines = Lines(*FOUR)
+    lines.pulses(*((each.id, 1000 + 20 * n, 100 - 20 * n + 0.5 * n) for n, each in enumerate(FOUR)))
+    assert lines.counted() == []
+    assert any(each.reason is None for each in lines.signals), "they were shown as they recovered"
+
+
+def test_a_lamp_that_makes_all_of_them_flicker_together_brings_nothing():
+    lines = Lines(*FOUR)
+    lines.pulses(*((each.id, 1000 + 10 * n, 5) for n in range(1_000) for each in FOUR))
+    assert lines.counted() == []
+
+
+def test_a_strike_is_not_felt_by_a_dip():
+    sensor = StrikeSensor("strike", "board", 4, None, 1, STRIKE_SENSOR)
+    lines = Lines(*FOUR, sensor)
+    lines.pulses(*((name, 1000, 10) for name in (*(each.id for each in FOUR), "strike")))
+    lines.pulses(("strike", 3000, 10))
+    assert lines.told(StrikeSeen) == [StrikeSeen(sensor, 3000 * MS)]
+
+
+def test_what_goes_on_in_a_dip_keeps_no_stroke_open():
+    lines = Lines(*FOUR)
+    for each in FOUR:
+        lines.bank.feed(Edge("board", each.channel, 1, 1000 * MS))
+    assert lines.bank.breaking_since_ns() is None
