@@ -9,6 +9,8 @@ import asyncio
 import json
 import logging
 import os
+import signal
+import subprocess
 import sys
 import time
 import traceback
@@ -23,6 +25,7 @@ from appliance.config import from_document
 from appliance.daemon import REAL, OnConnection, OnRequest, Ports, TableDaemon
 from appliance.mqtt.topics import Message
 from appliance.sensing.bank import Beam
+from appliance.sources.header import Controller
 from tests.gpiochip.lines import Chip, hold
 from tests.support.passages import counted, difference, read_cases
 from tests.support.validated import validate
@@ -493,6 +496,71 @@ async def held_up() -> Seen:
         return {"counts": table.counts(), "counters": table.counters}
 
 
+def configuration(state: str, table: str) -> str:
+    """A file for a table with one beam."""
+    file = Path("/run", f"{table}.toml")
+    file.write_text(
+        f'[table]\nid = "{table}"\ngame = "club_carrom"\nstate_dir = "/run/{state}"\n'
+        '[[sources]]\nid = "pins"\nkind = "gpio"\n'
+        '[[beams]]\nid = "ne"\nsource = "pins"\npin = "GPIO17"\nplace = "ne"\n'
+    )
+    return str(file)
+
+
+def start(config: str) -> subprocess.Popen[str]:
+    """The whole program, as a service manager would start it."""
+    command = [sys.executable, "-m", "appliance", "run", "--config", config]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def until_held(began: float) -> float:
+    """Wait until the beam's line is held by us; how many seconds since `began`."""
+    controller = Controller(Path("/dev", CHIP_NAME))
+    try:
+        while controller.owner_of(NUMBER["ne"]) != "pocketbeam":
+            time.sleep(0.01)
+            if time.monotonic() - began > 15:
+                raise TimeoutError("the line was not claimed")
+    finally:
+        controller.close()
+    return round(time.monotonic() - began, 3)
+
+
+def processes() -> Seen:
+    """Two programs on one header: on one state directory, and on another; then one killed and started again."""
+    mine, other = configuration("state", "first"), configuration("other-state", "second")
+    first = start(mine)
+    claimed_s = until_held(time.monotonic())
+    began = time.monotonic()
+    again = start(mine)
+    _, refusal = again.communicate(timeout=15)
+    refused_s = time.monotonic() - began
+    rival = start(other)
+    assert rival.stderr is not None
+    busy = next(line for line in rival.stderr if "GPIO17" in line)
+    rival.send_signal(signal.SIGTERM)
+    rival.communicate(timeout=15)
+    first.kill()
+    first.communicate(timeout=15)
+    began = time.monotonic()
+    second = start(mine)
+    reclaimed_s = until_held(began)
+    second.send_signal(signal.SIGINT)
+    second.communicate(timeout=15)
+    return {
+        "claimed_within_s": claimed_s,
+        "again": [again.returncode, refusal.strip().splitlines()[-1], round(refused_s, 3)],
+        "rival": [rival.returncode, busy.strip()],
+        "reclaimed_within_s": reclaimed_s,
+        "ended": second.returncode,
+    }
+
+
+async def two_programs() -> Seen:
+    """The whole program, twice."""
+    return await asyncio.to_thread(processes)
+
+
 CASES: tuple[Callable[[], Coroutine[Any, Any, Seen]], ...] = (
     strokes_carrom,
     strokes_carpetball,
@@ -505,6 +573,7 @@ CASES: tuple[Callable[[], Coroutine[Any, Any, Seen]], ...] = (
     held_up,
     blocked_at_start,
     busy_pin,
+    two_programs,
     gone_and_back,
 )
 

@@ -21,15 +21,7 @@ from tests.support.passages import BEFORE_US, Case, read_cases
 
 HERE = Path(__file__).parent
 RUN_WITHIN_S = 900
-PROGRAMS = {
-    "make": "make",
-    "gcc": "gcc",
-    "flex": "flex",
-    "bison": "bison",
-    "bc": "bc",
-    "xz": "xz-utils",
-    "busybox": "busybox-static",
-}
+PACKAGES = "linux-source make gcc libc6-dev flex bison bc xz-utils busybox-static"
 PLACES = ("ne", "nw", "se", "sw")
 
 pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.timeout(2_400)]
@@ -48,12 +40,10 @@ def kernel(out_loud: Any) -> str:
     """The program that is the machine; built where the cache has none."""
     with out_loud():
         built = subprocess.run([HERE / "build-kernel"], stdout=subprocess.PIPE, text=True, check=False)
-    missing = [package for program, package in PROGRAMS.items() if shutil.which(program) is None]
-    if built.returncode or "busybox-static" in missing:
-        packages = " ".join(["linux-source", *missing])
+    if built.returncode or shutil.which("busybox") is None:
         pytest.fail(
-            "The machine with a simulated gpiochip cannot be built here (its words stand above); "
-            f"what it needs: sudo apt-get install {packages}",
+            "the machine with a simulated gpiochip cannot be had here (build-kernel says above what is in its way); "
+            f"it needs: sudo apt-get install {PACKAGES}",
             pytrace=False,
         )
     return built.stdout.strip()
@@ -222,6 +212,19 @@ def test_a_busy_pin_is_named_with_its_owner_and_had_when_it_is_free(seen: Any) -
     assert case["scored"] == ["ne"]
     assert case["had_within_s"] <= 10
     assert case["then"] == ["sw"]
+
+
+def test_a_second_program_is_refused_or_told_whose_pin_it_is_and_a_killed_one_leaves_its_lines(seen: Any) -> None:
+    case = seen["two_programs"]
+    status, refusal, after_s = case["again"]
+    assert status == 1
+    assert "is already run by process" in refusal
+    assert after_s < 2
+    status, busy = case["rival"]
+    assert status == 0, "it goes on without that pin, and ends when it is told to"
+    assert busy.endswith("GPIO17 is in use by pocketbeam: stop that, or take another pin")
+    assert case["reclaimed_within_s"] < 2
+    assert case["ended"] == 0
 
 
 def test_a_controller_that_goes_is_told_and_found_again_under_another_number(seen: Any) -> None:
