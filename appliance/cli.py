@@ -219,6 +219,10 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     doctor = command("doctor", _doctor, "Look at every part of a table and say what is wrong and what to do.")
     doctor.add_argument("--config", action="append", required=True, metavar="FILE", help="one a table")
 
+    calibrate = command("calibrate", _calibrate, "Be guided around a table, beam by beam, and set it right.")
+    calibrate.add_argument("--config", required=True, metavar="FILE")
+    calibrate.add_argument("--again", action="store_true", help="measure anew what was measured already")
+
     record = command("record", _record, "Write down what a table sees, to attach to a report or to play again.")
     record.add_argument("file", metavar="FILE", help="a new one; - is standard output")
     record.add_argument("--config", required=True, metavar="FILE")
@@ -422,6 +426,24 @@ def _doctor(options: argparse.Namespace) -> int:
     from appliance.tools.doctor import doctor
 
     return doctor(tables, SystemClock(), sys.stdout)
+
+
+def _calibrate(options: argparse.Namespace) -> int:
+    (settings,) = _settings([options.config])
+    import asyncio
+
+    from appliance.clock import SystemClock
+    from appliance.tools.calibrate import calibrate
+    from appliance.tools.console import Terminal
+
+    set_up_logging("critical")  # what sources log while they are tried is said by the guide
+
+    async def guided() -> int:
+        terminal = Terminal()
+        terminal.start()
+        return await calibrate(settings, SystemClock(), terminal, again=options.again)
+
+    return asyncio.run(guided())
 
 
 def _record(options: argparse.Namespace) -> int:

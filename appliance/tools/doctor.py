@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from appliance.clock import Clock
 from appliance.config import Settings, Source
 from appliance.config.settings import Beam, Button
-from appliance.daemon import REAL, Ports
+from appliance.daemon import REAL, WELL, Ports
 from appliance.history import latest
 from appliance.journal import JournalError, NoJournalError
 from appliance.link.messages import PROTOCOL_VERSION, ForeignHello
@@ -125,7 +125,7 @@ def check_sources(settings: Settings, sources: Sources) -> list[Finding]:
                 found.append(well(part, "the table is scored by hand"))
             case "gpio":
                 status = sources.opened[section.id].status
-                found.append(well(part, "the pins are watched") if status == "connected" else wrong(part, status))
+                found.append(well(part, "the pins are watched") if status == WELL else wrong(part, status))
             case _:
                 found += _serial(part, section, sources)
     return found
@@ -139,7 +139,10 @@ def _serial(part: str, section: Source, sources: Sources) -> list[Finding]:
     if opened.is_connected:
         board = sources.board(section.id) or "connected"
         renumbers = serial_ports.renumbers(section.port)
-        found = [note(part, f"{board}; {renumbers}") if renumbers else well(part, board)]
+        if opened.status != WELL:
+            found = [wrong(part, f"{board}; {opened.status}")]
+        else:
+            found = [note(part, f"{board}; {renumbers}") if renumbers else well(part, board)]
         return found + [note(part, remedy) for _, remedy in serial_ports.meddlers()]
     return [wrong(part, _in_the_way(section, opened.status))]
 
@@ -191,9 +194,6 @@ def _input(section: Beam | Button, sources: Sources) -> Finding:
         return wrong(part, outage)
     if not sources.is_ready(section.source):
         return unknown(part, f"cannot be judged before source {section.source} is well")
-    told = sources.told[section.source]
-    if section.channel not in told:
-        return wrong(part, f"the board has no channel {section.channel}: its inputs are 0 to {max(told, default=0)}")
     if sources.edges[wire] >= NOISY_EDGES:
         return wrong(part, f"changes {sources.edges[wire]} times in {WATCH_S:g} s though untouched: {_NOISE[button]}")
     if sources.levels[wire] == _LEVELS[_active_level(section)]:
@@ -277,7 +277,7 @@ def told_of(settings: Settings, health: Mapping[str, Any]) -> list[Finding]:
         elif told is None:
             found.append(_restart(part))
         elif told["reason"] or told["state"] != "ok":
-            found.append(wrong(part, told["reason"] or f"is {told['state']}"))
+            found.append(wrong(part, _told_source(section, told)))
         else:
             found.append(well(part, told.get("board") or "connected"))
     beams = health["beams"]
@@ -292,6 +292,16 @@ def told_of(settings: Settings, health: Mapping[str, Any]) -> list[Finding]:
         else:
             found.append(well(part, "not stuck"))
     return found
+
+
+def _told_source(section: Source, told: Mapping[str, Any]) -> str:
+    """The daemon's reason; the command that puts it right where the board carries the wrong firmware."""
+    reason: str = told["reason"] or f"is {told['state']}"
+    if told["state"] == "ok" and told.get("board"):
+        return f"{told['board']}; {reason}"
+    if section.port is not None and "firmware" in reason:
+        return f"{reason}; stop the daemon, then {_flash(section.port)}"
+    return reason
 
 
 def _told_beam(part: str, told: Mapping[str, Any] | None) -> Finding:

@@ -16,9 +16,8 @@ from appliance.config import Settings
 from appliance.daemon import REAL, Ports, SourcePort
 from appliance.events import Edge, Levels, SourceBack, SourceInput, SourceLost
 from appliance.link.messages import ForeignHello, Hello
-from appliance.sources.gpio import GpioSource
 from appliance.sources.serial import SerialSource
-from appliance.wiring import pins_of
+from appliance.wiring import board_of, pins_of
 
 CONNECT_S = 9.0
 """A board that is reset by the opening of its port is back after two seconds; then it has five to say hello."""
@@ -74,9 +73,8 @@ class Sources:
         return opened.board if isinstance(opened, SerialSource) else None
 
     def outages(self, source: str) -> Mapping[int, str]:
-        """By channel: why that pin cannot be used."""
-        opened = self.opened[source]
-        return opened.outages if isinstance(opened, GpioSource) else {}
+        """By channel: why that wire cannot be used."""
+        return self.opened[source].outages
 
     async def ready(self, within_s: float, *, but: Container[str] = ()) -> None:
         """Wait until every source is ready, but for those that cannot be, or has had its time."""
@@ -92,7 +90,9 @@ async def open_sources(settings: Settings, clock: Clock, ports: Ports = REAL) ->
     sources = Sources()
     for section in settings.sources:
         if section.kind == "serial":
-            sources.opened[section.id] = ports.source(section, None, sources.hear, clock)
+            sources.opened[section.id] = ports.source(
+                section, board_of(settings, section.id), None, sources.hear, clock
+            )
         elif section.kind == "gpio":
             wanted = pins_of(settings, section.id)
             sources.opened[section.id] = ports.pins(section.id, wanted, sources.hear, clock)

@@ -1,0 +1,165 @@
+"""What the hands of an installer showed of a beam or a button, and what follows from it for the configuration.
+
+Polarity is measured, never assumed: an untouched line rests at one level, and what breaks it brings the other. A
+pulse is everything that comes closer together than `MERGE_NS`, chatter included. Pure: edges and times come from
+outside.
+"""
+
+from dataclasses import dataclass, field
+from math import sqrt
+
+from appliance.sensing.debounce import DebounceSettings
+
+MERGE_NS = 70_000_000
+USUAL_MIN_DWELL_NS = DebounceSettings().min_dwell_ns
+LEAST_DWELL_NS, MOST_DWELL_NS = 300_000, 5_000_000
+ENOUGH = 2.0
+"""Shortest passage over `min_dwell`, and `min_dwell` over longest glitch: less is a matter of luck."""
+NOISE_LIMIT = 4
+"""Changes of an untouched line that are still an accident."""
+_NS_PER_MS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """One stretch away from rest: how long in all, and the longest piece of it without a gap."""
+
+    started_ns: int
+    width_ns: int
+    solid_ns: int
+
+
+@dataclass(slots=True)
+class Line:
+    """Pulses of one line, told edge by edge. `rest` is the level of the untouched line."""
+
+    rest: int
+    level: int
+    changed_ns: int
+    pulses: list[Pulse] = field(default_factory=list)
+
+    def edge(self, level: int, at_ns: int) -> None:
+        """The line changes."""
+        if level == self.level:
+            return
+        was, self.level = self.level, level
+        since_ns, self.changed_ns = self.changed_ns, at_ns
+        if was == self.rest:
+            return
+        solid_ns = at_ns - since_ns
+        last = self.pulses[-1] if self.pulses else None
+        if last is not None and since_ns - (last.started_ns + last.width_ns) < MERGE_NS:
+            width_ns = at_ns - last.started_ns
+            self.pulses[-1] = Pulse(last.started_ns, width_ns, max(last.solid_ns, solid_ns))
+        else:
+            self.pulses.append(Pulse(since_ns, solid_ns, solid_ns))
+
+    def is_settled(self, now_ns: int) -> bool:
+        """Whether the last pulse is over, so that nothing can be added to it."""
+        return self.level == self.rest and now_ns - self.changed_ns >= MERGE_NS
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One beam as it was found. Widths are nanoseconds, of pulses that a hand meant; the others are glitches.
+
+    `broken` is the level of the broken beam; None where breaking it changed nothing.
+    """
+
+    rest: int
+    restless: int = 0
+    broken: int | None = None
+    slow_ns: tuple[int, ...] = ()
+    fast_ns: tuple[int, ...] = ()
+    glitches_ns: tuple[int, ...] = ()
+
+    @property
+    def shortest_ns(self) -> int | None:
+        """The shortest passage."""
+        return min((*self.slow_ns, *self.fast_ns), default=None)
+
+    @property
+    def longest_glitch_ns(self) -> int:
+        """The longest stretch that was no passage; 0 for none."""
+        return max(self.glitches_ns, default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What to write for a beam (None: as it is), and what stands in the way of accepting it."""
+
+    blocked_level: str | None = None
+    min_dwell_ms: float | None = None
+    troubles: tuple[str, ...] = ()
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the beam will do."""
+        return not self.troubles
+
+
+LEVELS = ("low", "high")
+
+
+def propose(measured: Measured, blocked_level: str, min_dwell_ns: int) -> Proposal:
+    """What the measurements say against the configured level and time."""
+    troubles: list[str] = []
+    if measured.restless > NOISE_LIMIT:
+        troubles.append(
+            f"changed {measured.restless} times while nobody touched it: look for sunlight, lamps or a loose wire"
+        )
+    if measured.broken is None:
+        return Proposal(None, None, (*troubles, _dead(measured, blocked_level)))
+    level = LEVELS[measured.broken]
+    dwell_ns, trouble = _min_dwell(measured, min_dwell_ns)
+    if trouble:
+        troubles.append(trouble)
+    dwell_ms = round(dwell_ns / _NS_PER_MS, 2)
+    return Proposal(
+        None if level == blocked_level else level,
+        None if dwell_ms == round(min_dwell_ns / _NS_PER_MS, 2) else dwell_ms,
+        tuple(troubles),
+    )
+
+
+def _dead(measured: Measured, blocked_level: str) -> str:
+    if LEVELS[measured.rest] == blocked_level:
+        return (
+            "reads as broken all the time, and breaking it changes nothing: no light arrives, so look at the "
+            "emitter, its current, the aim, and the wire"
+        )
+    return (
+        "reads as clear all the time, and breaking it changes nothing: the wire is cut, on another channel, or "
+        "light reaches the receiver around the finger"
+    )
+
+
+def _min_dwell(measured: Measured, configured_ns: int) -> tuple[int, str | None]:
+    """The time as it is, where both margins are enough; else the middle of what was seen, or why there is none."""
+    shortest_ns, glitch_ns = measured.shortest_ns, measured.longest_glitch_ns
+    if shortest_ns is None:
+        return configured_ns, "nothing was passed through it"
+    if shortest_ns >= ENOUGH * configured_ns and configured_ns >= ENOUGH * glitch_ns:
+        return configured_ns, None
+    middle_ns = round(sqrt(shortest_ns * max(glitch_ns, LEAST_DWELL_NS / ENOUGH)), -5)
+    dwell_ns = int(min(max(middle_ns, LEAST_DWELL_NS), MOST_DWELL_NS))
+    if shortest_ns < ENOUGH * dwell_ns or dwell_ns < ENOUGH * glitch_ns:
+        return configured_ns, (
+            f"its shortest passage, {shortest_ns / _NS_PER_MS:.1f} ms, is too close to its longest glitch, "
+            f"{glitch_ns / _NS_PER_MS:.1f} ms: no time tells them apart, so look at aim, tube and receiver"
+        )
+    return dwell_ns, None
+
+
+def meant(pulses: list[Pulse], count: int) -> tuple[list[Pulse], list[Pulse]]:
+    """The pulses that a hand meant, and the glitches between them.
+
+    A hand was asked for `count` passages; where more pulses came, the longest are meant. What is shorter than a
+    tenth of the middle one never is.
+    """
+    by_width = sorted(pulses, key=lambda pulse: pulse.width_ns, reverse=True)
+    if not by_width:
+        return [], []
+    middle_ns = by_width[min(len(by_width), count) // 2].width_ns
+    long = [pulse for pulse in by_width[:count] if pulse.width_ns * 10 >= middle_ns]
+    return long, [pulse for pulse in pulses if pulse not in long]
