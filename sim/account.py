@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Literal
 
 from appliance.table.model import JudgedStroke, StrokeClosed
 from sim.buttons import CARPETBALL
@@ -20,12 +21,19 @@ from sim.evening import Evening
 from sim.rig import NS_PER_US
 from sim.truth import Drop, TrueStroke
 
+Cause = Literal["none", "assumed", "floor", "other"]
+"""What first made the score wrong that stands now."""
+
 
 @dataclass(slots=True)
 class Figures:
-    """Sums over matches; all of them add up. `right_count` is how many strokes had the right number of objects and of
-    strikers without anybody's help; `floor_` what physics hid: strokes with an object that no beam saw (`unseen`),
-    that shares one pulse with another (`merged`), or that looks like the bounce of the one before (`like_a_bounce`).
+    """Sums over matches; all of them add up.
+
+    `right_count` is how many strokes had the right number of objects and of strikers without anybody's help.
+    `followed_on` is how many wrong ones had everything right but the player, because the score had been wrong before:
+    they go where the first error went. `floor_…` is what physics hid: strokes with an object that no beam saw
+    (`unseen`), that shares one pulse with another (`merged`), or that looks like the bounce of the one before
+    (`like_a_bounce`).
     """
 
     matches: int = 0
@@ -37,6 +45,7 @@ class Figures:
     assumed_wrong: int = 0
     silently_wrong: int = 0
     silently_wrong_beyond_floor: int = 0
+    followed_on: int = 0
     right_count: int = 0
     taps: int = 0
     taps_pocketing: int = 0
@@ -76,9 +85,13 @@ class _Made:
 def figures(evening: Evening) -> Figures:
     """The sums of one match."""
     found = Figures(matches=1, strokes=len(evening.strokes), hours=evening.hours)
-    made = _made(evening)
-    for index, stroke in enumerate(evening.strokes):
-        _count_stroke(found, evening, stroke, made[index])
+    cause: Cause = "none"
+    put_right = iter([*evening.put_right_us, None])
+    right_again_us = next(put_right)
+    for stroke, made in zip(evening.strokes, _made(evening), strict=True):
+        while right_again_us is not None and right_again_us <= stroke.start_us:
+            cause, right_again_us = "none", next(put_right)
+        cause = _count_stroke(found, evening, stroke, made, cause)
     people = evening.people
     found.repairs = people.repairs
     found.given_up = people.given_up
@@ -90,24 +103,30 @@ def figures(evening: Evening) -> Figures:
     return found
 
 
-def _count_stroke(found: Figures, evening: Evening, stroke: TrueStroke, made: _Made) -> None:
+def _count_stroke(found: Figures, evening: Evening, stroke: TrueStroke, made: _Made, cause: Cause = "none") -> Cause:
+    """Sort one stroke into its heap; the first cause of what is wrong from then on."""
     carpetball = evening.rig.settings.table.game == CARPETBALL
     truly = Counter((drop.place, drop.object) for drop in stroke.drops if _scores(drop, carpetball=carpetball))
     counted = Counter(made.objects)
     helped = stroke.start_us in evening.people.answered
-    right = _objects(truly) == _objects(counted) if not carpetball else truly == counted
-    right = right and all(entry.player == stroke.player for entry in made.entries) and len(made.entries) <= 1
+    same_objects = _objects(truly) == _objects(counted) if not carpetball else truly == counted
+    same_objects = same_objects and len(made.entries) <= 1
+    right = same_objects and all(entry.player == stroke.player for entry in made.entries)
     assumed = made.assumed or any(_is_assumed(entry) for entry in made.entries)
     on_floor = bool(stroke.unseen or stroke.merged or stroke.like_a_bounce)
     if right:
         found.asked += helped
         found.assumed_right += assumed and not helped
         found.right_without_help += not (helped or assumed)
-    elif assumed:
-        found.assumed_wrong += 1
     else:
-        found.silently_wrong += 1
-        found.silently_wrong_beyond_floor += not on_floor
+        own: Cause = "assumed" if assumed else "floor" if on_floor else "other"
+        followed = same_objects and cause != "none"
+        found.followed_on += followed
+        heap = cause if followed else own
+        found.assumed_wrong += heap == "assumed"
+        found.silently_wrong += heap != "assumed"
+        found.silently_wrong_beyond_floor += heap == "other"
+        cause = cause if cause != "none" else own
     found.right_count += _numbers(truly) == _numbers(counted) and (right or not helped)
     taps = evening.people.taps.get(stroke.start_us, 0)
     found.taps += taps
@@ -124,6 +143,7 @@ def _count_stroke(found: Figures, evening: Evening, stroke: TrueStroke, made: _M
     found.floor_unseen += stroke.unseen
     found.floor_merged += stroke.merged
     found.floor_like_a_bounce += stroke.like_a_bounce
+    return cause
 
 
 def _scores(drop: Drop, *, carpetball: bool) -> bool:
@@ -145,7 +165,8 @@ def _numbers(counted: Mapping[tuple[str, str], int]) -> tuple[int, int]:
 
 
 def _is_assumed(entry: JudgedStroke) -> bool:
-    return entry.judged.player_assumed or any(each.how == "assumed" for each in entry.judged.objects)
+    assumes_object = any(each.how == "assumed" for each in entry.judged.objects)
+    return assumes_object or entry.judged.player_assumed or entry.misses > 0
 
 
 def _made(evening: Evening) -> list[_Made]:

@@ -32,6 +32,7 @@ class Evening:
     strokes: list[TrueStroke]
     final: rules.GameState
     put_right_after: list[int] = field(default_factory=list)
+    put_right_us: list[int] = field(default_factory=list)
     never_put_right: int = 0
     hours: float = 0.0
 
@@ -78,6 +79,7 @@ class _Play:
                 self.people.given_up += 1
                 break
         self.rig.advance(self.rig.now_us + 20 * US_PER_S)
+        self.rig.seal()
         self.evening.final = self.state
         self.evening.hours = self.rig.now_us / US_PER_S / 3600
         self.evening.never_put_right += self.wrong_turns is not None
@@ -110,7 +112,8 @@ class _Play:
         after = rules.document(self.state)
         self._between_shots(over=after["phase"] != before["phase"])
         turn_changed = after["turn"] != before["turn"] or after["phase"] != before["phase"]
-        return self._look(over=after["phase"] != before["phase"]) if turn_changed else True
+        over = after["phase"] != before["phase"]
+        return self._look(over=over) if turn_changed or self._seems_over(over) else True
 
     def _sensors(self, shot: Shot) -> None:
         """Lay what passes, and what goes wrong, on the wires."""
@@ -204,18 +207,24 @@ class _Play:
         """At a change of turn somebody may look at the score, at the end of a board everybody does."""
         if self.people.agrees(self.state):
             if self.wrong_turns is not None:
-                self.evening.put_right_after.append(self.wrong_turns)
-            self.wrong_turns = None
+                self._is_right_again(self.wrong_turns)
             return True
         self.wrong_turns = 0 if self.wrong_turns is None else self.wrong_turns + 1
-        seems_over = self.rig.projected().in_play != (not over)
-        if not (over or seems_over or self.people.notices()):
+        if not (over or self._seems_over(over) or self.people.notices()):
             return True
         if not self.people.put_right(self.state, self.board):
             return False
-        self.evening.put_right_after.append(self.wrong_turns)
-        self.wrong_turns = None
+        self._is_right_again(self.wrong_turns)
         return True
+
+    def _seems_over(self, over: bool) -> bool:
+        """Whether the table says that the board is over when it is not, or the other way round: everybody sees that."""
+        return self.rig.projected().in_play == over
+
+    def _is_right_again(self, turns: int) -> None:
+        self.evening.put_right_after.append(turns)
+        self.evening.put_right_us.append(self.rig.now_us)
+        self.wrong_turns = None
 
     def next_board(self, phase: str) -> None:
         """Everything is set up again."""

@@ -40,10 +40,9 @@ def carrom_shot(state: rules.GameState, tier: Tier, at_us: int, numbers: Paramet
     player = rules.player_on_turn(state)
     assert player is not None, "a stroke needs a player on turn"
     objects = _objects(state, player, numbers, rng)
-    drops: list[Drop] = []
+    lips: list[tuple[int, str, str]] = []
     rest_us = at_us + _us(numbers, "stroke.settle_s", rng)
     late_us: int | None = None
-    ready: dict[str, int] = {}
     last: tuple[str, int] | None = None
     for name in objects:
         if last is not None and numbers.happens("stroke.same_pocket", rng):
@@ -56,8 +55,9 @@ def carrom_shot(state: rules.GameState, tier: Tier, at_us: int, numbers: Paramet
             late_us = max(late_us or 0, lip_us)
         else:
             rest_us = max(rest_us, lip_us)
-        drops.append(_disc_falls(name, place, lip_us, ready, tier, numbers, rng))
-    drops.sort(key=lambda drop: drop.at_us)
+        lips.append((lip_us, place, name))
+    ready: dict[str, int] = {}
+    drops = [_disc_falls(name, place, lip_us, ready, tier, numbers, rng) for lip_us, place, name in sorted(lips)]
     strikes: tuple[tuple[str, physics.Pulse], ...] = ()
     if tier.has_strikes:
         strikes = (("strike", (at_us, at_us + round(numbers.draw("stroke.strike_dwell_ms", rng) * US_PER_MS))),)

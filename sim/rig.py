@@ -155,7 +155,10 @@ class Rig:
     # -- what is kept ----------------------------------------------------------------------------------------
 
     def seal(self) -> None:
-        """People put right what was judged so far: what it was judged as is kept."""
+        """People are about to put something right: what each stroke was judged as, or would have been, is kept."""
+        match = self.engine.state.match
+        for entry in self.projected().strokes[-12:]:
+            self.judged.setdefault((match.id, entry.stroke.number), entry)
         self._sealed.update(self.judged)
 
     def _keep(self, outputs: list[Output]) -> None:
