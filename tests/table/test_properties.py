@@ -95,7 +95,7 @@ SENSIBLE: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         {"object": objects}, optional={"passage_id": st.sampled_from(("p1", "p2", "p3", "p9")), "place": places}
     ),
     "answer": st.fixed_dictionaries(
-        {"value": st.one_of(objects, st.integers(1, 4), st.booleans())},
+        {"value": st.one_of(objects, st.integers(0, 4), st.booleans())},
         optional={"question": st.sampled_from(("q1", "q2", "q3"))},
     ),
     "recount": positions,
@@ -143,10 +143,12 @@ def requests(draw: st.DrawFn) -> tuple[str, dict[str, Any], str | None]:
 candidate_sets = st.sampled_from(
     ((), (), ("white",), ("black",), ("striker",), ("white", "black"), ("queen", "striker"), ("white", "queen"))
 )
+doubts = st.sampled_from((None, None, "possibly_two", "unclear"))
 steps = st.one_of(
-    st.tuples(st.just("passes"), places, candidate_sets, st.sampled_from((0.0, 0.03, 0.5))),
-    st.tuples(st.just("passes"), places, candidate_sets, st.sampled_from((0.0, 0.03, 0.5))),
-    st.tuples(st.just("again"), places, st.sampled_from((0.1, 1.0))),
+    st.tuples(st.just("passes"), places, candidate_sets, st.sampled_from((0.0, 0.03, 0.5)), doubts),
+    st.tuples(st.just("passes"), places, candidate_sets, st.sampled_from((0.0, 0.03, 0.5)), doubts),
+    st.tuples(st.just("again"), places, st.sampled_from((0.1, 1.0)), doubts),
+    st.tuples(st.just("withdraws"), places),
     st.tuples(st.just("colour"), places, st.sampled_from((*CARROM, *CARPETBALL))),
     st.tuples(st.just("strike")),
     st.tuples(st.just("clock")),
@@ -185,15 +187,20 @@ class Play:
             self.now += wait_s
             getattr(self, kind)(*what)
 
-    def passes(self, place: str, candidates: tuple[str, ...], dwell_s: float) -> None:
+    def passes(self, place: str, candidates: tuple[str, ...], dwell_s: float, doubt: str | None) -> None:
         place = self.place(place)
         known = CARPETBALL if place in ("north", "south") else CARROM
         self.newest[place] = self.now
-        self.table.passes(*(c for c in candidates if c in known), at=self.now, place=place, ms=dwell_s * 1000)
+        fits = (c for c in candidates if c in known)
+        self.table.passes(*fits, at=self.now, place=place, ms=dwell_s * 1000, doubt=doubt)
 
-    def again(self, place: str, dwell_s: float) -> None:
+    def again(self, place: str, dwell_s: float, doubt: str | None) -> None:
         place = self.place(place)
-        self.table.passes(at=self.newest[place], place=place, ms=dwell_s * 1000)
+        self.table.passes(at=self.newest[place], place=place, ms=dwell_s * 1000, doubt=doubt)
+
+    def withdraws(self, place: str) -> None:
+        place = self.place(place)
+        self.table.withdraws(at=self.newest[place], known=self.now, place=place)
 
     def colour(self, place: str, name: str) -> None:
         place = self.place(place)
