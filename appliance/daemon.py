@@ -18,7 +18,7 @@ import signal
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from appliance import lamps
 from appliance.clock import Clock, SystemClock
@@ -44,6 +44,7 @@ from appliance.journal import (
     Recovered,
     Stamp,
 )
+from appliance.link.configuration import BoardConfiguration
 from appliance.link.session import HostSession
 from appliance.mqtt.client import MqttLink
 from appliance.mqtt.requests import RequestError, parse_request
@@ -62,7 +63,7 @@ from appliance.sources.serial import SerialSource
 from appliance.table.model import TableState
 from appliance.table.view import state_body
 from appliance.web.server import WebServer, WebServerError
-from appliance.wiring import inputs_of, lamps_of, pins_of, policy_of
+from appliance.wiring import board_of, inputs_of, lamps_of, pins_of, policy_of
 
 TICK_S = 1.0
 STILL_NS = 15_000_000_000
@@ -97,9 +98,16 @@ class SourcePort(Protocol):
     def acknowledge(self, boot_id: int, next_sequence: int) -> None:
         """Everything below `next_sequence` of that boot is durable."""
 
+    def show(self, levels: Mapping[int, int]) -> None:
+        """Set outputs by channel, now and whenever the source is back."""
+
     @property
     def is_connected(self) -> bool:
         """Whether the source is heard."""
+
+    @property
+    def outages(self) -> Mapping[int, str]:
+        """By channel: why that wire cannot be used, while the source is there."""
 
     @property
     def status(self) -> str:
@@ -112,14 +120,6 @@ class SourcePort(Protocol):
     @property
     def moved_at_ns(self) -> int:
         """When it last attended to its device, or looked for it, by the daemon's monotonic clock."""
-
-
-@runtime_checkable
-class LampsPort(Protocol):
-    """A source that has outputs as well."""
-
-    def show(self, levels: Mapping[int, int]) -> None:
-        """Set outputs by channel, now and whenever the source is back."""
 
 
 class PublisherPort(Protocol):
@@ -153,7 +153,7 @@ class Ports:
     """How a table gets its journal, its sources and its connection; tests put other ones in their place."""
 
     journal: Callable[[Settings, Callable[[int], None], Callable[[str | None], None]], JournalPort]
-    source: Callable[[SourceSection, Progress, Deliver, Clock], SourcePort]
+    source: Callable[[SourceSection, BoardConfiguration, Progress, Deliver, Clock], SourcePort]
     publisher: Callable[[Settings, OnRequest, OnConnection], PublisherPort]
     pins: Callable[[str, Pins, Deliver, Clock], SourcePort] = _real_pins
 
@@ -164,9 +164,11 @@ def _real_journal(
     return Journal(settings.table.state_dir, settings.table.id, on_synced, on_safety, ends_stroke=ends_stroke)
 
 
-def _real_source(section: SourceSection, progress: Progress, deliver: Deliver, clock: Clock) -> SourcePort:
+def _real_source(
+    section: SourceSection, wanted: BoardConfiguration, progress: Progress, deliver: Deliver, clock: Clock
+) -> SourcePort:
     assert section.port is not None
-    session = HostSession(section.id, resume=progress)
+    session = HostSession(section.id, resume=progress, configuration=wanted)
     return SerialSource(section.id, section.port, section.baud, session, deliver, clock.monotonic_ns)
 
 
@@ -241,12 +243,12 @@ class TableDaemon:
             raise
         for section in settings.sources:
             if section.kind == "serial":
-                progress = self.engine.progress.get(section.id)
-                self._sources[section.id] = self.ports.source(section, progress, self._hear_source, self.clock)
+                progress, board = self.engine.progress.get(section.id), board_of(settings, section.id)
+                self._sources[section.id] = self.ports.source(section, board, progress, self._hear_source, self.clock)
             elif section.kind == "gpio":
                 wanted = pins_of(settings, section.id)
                 self._sources[section.id] = self.ports.pins(section.id, wanted, self._hear_source, self.clock)
-        self._lamps = tuple(lamp for lamp in lamps_of(settings) if isinstance(self._sources[lamp.source], LampsPort))
+        self._lamps = lamps_of(settings)
         for source in self._sources.values():
             source.start()
         self._publishing = self._loop.create_task(self._publisher.run())
@@ -491,16 +493,15 @@ class TableDaemon:
         """Let the lamps show what was published last, and whether something needs a hand."""
         if not self._lamps or self._shown is None or self._stopping:
             return
-        sources = self._sources.values()
+        stamp = self.stamp()
         fault = (
             self._unsafe is not None
-            or any(not source.is_connected or _outages(source) for source in sources)
+            or any(not source.is_connected or source.outages for source in self._sources.values())
+            or any(self.engine.loss_at(name, stamp) for name in self._sources)
             or lamps.out_of_service(self.engine.bank)
         )
         for source_id, levels in lamps.levels(self._lamps, self._shown, fault=fault).items():
-            source = self._sources[source_id]
-            assert isinstance(source, LampsPort)
-            source.show(levels)
+            self._sources[source_id].show(levels)
 
     def _publish_event(self, news: Any, state: TableState, stamp: Stamp) -> None:
         document = event_document(self.settings.table.id, state, news, stamp)
@@ -513,6 +514,9 @@ class TableDaemon:
         self._ticked_at_ns = stamp.monotonic_ns
         self._watch_disk()
         self._take(self.engine.tick(stamp), stamp)
+        for name, source in self._sources.items():
+            if source.is_connected:
+                self._take(self.engine.hear_outages(name, source.outages), stamp)
         self._light()
         self._set_timer("tick", TICK_S, self._tick)
 
@@ -548,8 +552,8 @@ class TableDaemon:
             self._shown,
             stamp,
             bank=self.engine.bank,
-            sources={name: _source_health(source) for name, source in self._sources.items()},
-            outages={name: _outages(source) for name, source in self._sources.items()},
+            sources={n: _source_health(each, self.engine.loss_at(n, stamp)) for n, each in self._sources.items()},
+            outages={name: source.outages for name, source in self._sources.items()},
             journal=journal,
             broker={"connected": connected, "reason": reason or None, "counters": self._publisher.counters()},
         )
@@ -574,18 +578,14 @@ class TableDaemon:
         self._timers[name] = self._loop.call_later(delay_s, call)
 
 
-def _source_health(source: SourcePort) -> dict[str, Any]:
+def _source_health(source: SourcePort, loss: str | None) -> dict[str, Any]:
+    reasons = [] if source.status == WELL else [source.status]
     return {
         "state": "ok" if source.is_connected else "lost",
         "board": source.board if isinstance(source, SerialSource) else None,
-        "reason": None if source.status == WELL else source.status,
+        "reason": "; ".join([*reasons, *([loss] if loss else [])]) or None,
         "counters": asdict(source.counters),
     }
-
-
-def _outages(source: SourcePort) -> Mapping[int, str]:
-    """By channel: why that wire cannot be used. A board is whole or lost."""
-    return source.outages if isinstance(source, GpioSource) else {}
 
 
 async def serve_pages(tables: Sequence[Settings]) -> list[WebServer]:

@@ -52,6 +52,8 @@ from appliance.table.model import Json, Policy, Requested, TableEvent, TableStat
 from appliance.table.view import happenings, state_body
 
 REMEMBERED_ANSWERS = 1000
+LOSS_SHOWN_NS = 60_000_000_000
+"""A loss of edges stays a fault for so long: somebody should look whether the score is still right."""
 SYNC = "sync"
 """The one request that is not the table's: it asks the publisher to say everything again."""
 
@@ -88,6 +90,8 @@ class Engine:
     _progress: dict[str, tuple[int, int]] = field(default_factory=dict)
     _reached_ns: dict[str, int] = field(default_factory=dict)
     _striking: set[str] = field(default_factory=set)
+    _outages: dict[str, str] = field(default_factory=dict)
+    _losses: dict[str, tuple[int, int]] = field(default_factory=dict)
     _run: int = 0
     _news_count: int = 0
 
@@ -169,6 +173,7 @@ class Engine:
             case SourceBack():
                 outputs += self._source_back(item, stamp)
             case EdgesLost():
+                self._losses[item.source] = (stamp.monotonic_ns, item.count + self._lost_lately(item.source, stamp))
                 reason = f"{item.count} changes were lost before they could be handed over"
                 outputs.append(self._told({"event": "beam_fault", "source": item.source, "reason": reason}))
             case _:
@@ -178,6 +183,31 @@ class Engine:
                     outputs += self._clock_passed(passed_ns, stamp)
         signals = self.bank.feed(item)
         return outputs + self._follow(item, signals, stamp)
+
+    def hear_outages(self, source: str, reasons: Mapping[int, str]) -> list[Output]:
+        """Tell of inputs that a source cannot listen to although it is there (`reasons`, by channel), or can again."""
+        outputs: list[Output] = []
+        for found in self.inputs:
+            reason, before = reasons.get(found.channel), self._outages.get(found.id)
+            if found.source != source or reason == before:
+                continue
+            if reason is not None:
+                self._outages[found.id] = reason
+                outputs.append(self._told({"event": "beam_fault", "beam": found.id, "reason": reason}))
+            else:
+                del self._outages[found.id]
+                if not self.bank.lines[found.id].is_out:
+                    outputs.append(self._told({"event": "beam_well", "beam": found.id}))
+        return outputs
+
+    def loss_at(self, source: str, stamp: Stamp) -> str | None:
+        """What a source has lost lately, and what to do about it, in a sentence."""
+        count = self._lost_lately(source, stamp)
+        return f"{count} changes were lost lately: look whether the score is right" if count else None
+
+    def _lost_lately(self, source: str, stamp: Stamp) -> int:
+        at_ns, count = self._losses.get(source, (0, 0))
+        return count if stamp.monotonic_ns < at_ns + LOSS_SHOWN_NS else 0
 
     def _source_back(self, item: SourceBack, stamp: Stamp) -> list[Output]:
         # Being there again says nothing about its clock: what it saw while it was away comes after this.
@@ -276,6 +306,8 @@ class Engine:
             case InputNoisy(found, _):
                 noisy = health_of(self.bank.lines[found.id], known_ns)
                 return [self._told({"event": "beam_fault", "beam": found.id, "reason": noisy.reason})]
+            case InputWell(found, _) if found.id in self._outages:
+                return []
             case InputWell(found, _):
                 return [self._told({"event": "beam_well", "beam": found.id})]
 

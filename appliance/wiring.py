@@ -1,6 +1,6 @@
 """From the settings of a table to its inputs and its policy: the configuration's words end here."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from appliance.config import Settings
@@ -8,6 +8,7 @@ from appliance.config.settings import Beam as BeamSection
 from appliance.config.settings import Button as ButtonSection
 from appliance.config.settings import Level
 from appliance.lamps import Lamp
+from appliance.link.configuration import BoardConfiguration
 from appliance.sensing.bank import Beam, Button, Input, LongPress, StrikeSensor
 from appliance.sensing.debounce import BUTTON, CARPETBALL_PIT, CARROM_POCKET, STRIKE_SENSOR, DebounceSettings
 from appliance.sources.gpio import Pins
@@ -78,6 +79,31 @@ def pins_of(settings: Settings, source_id: str) -> Pins:
             pulls[button.channel] = "up" if button.pressed_level == "low" else "down"
     outputs = {lamp.channel: 1 - _LEVELS[lamp.lit_level] for lamp in settings.lamps if lamp.source == source_id}
     return Pins(pulls, outputs)
+
+
+def board_of(settings: Settings, source_id: str) -> BoardConfiguration:
+    """What a sensor board has to be for its beams, buttons and lamps.
+
+    Beams are pulled up whatever their level at rest: most receivers only ever pull down, and the wire of one that
+    is gone must not float. A button between its wire and the supply needs a resistor to ground, so nothing against it.
+    """
+    beams = [beam.channel for beam in settings.beams if beam.source == source_id]
+    buttons = [button for button in settings.buttons if button.source == source_id]
+    lamps = [lamp for lamp in settings.lamps if lamp.source == source_id]
+    pulled_up = [*beams, *(button.channel for button in buttons if button.pressed_level == "low")]
+    inputs = [*beams, *(button.channel for button in buttons)]
+    outputs = [lamp.channel for lamp in lamps]
+    return BoardConfiguration(
+        channels=max((*inputs, *outputs), default=-1) + 1,
+        inputs=_mask(inputs),
+        pull_ups=_mask(pulled_up),
+        outputs=_mask(outputs),
+        rest=_mask(lamp.channel for lamp in lamps if lamp.lit_level == "low"),
+    )
+
+
+def _mask(channels: Iterable[int]) -> int:
+    return sum(1 << channel for channel in channels)
 
 
 def lamps_of(settings: Settings) -> tuple[Lamp, ...]:

@@ -158,7 +158,14 @@ class HostSession:
     @property
     def outages(self) -> Mapping[int, str]:
         """By channel, why it cannot be used although the board is there."""
-        return self._upkeep.outages
+        return self._upkeep.outages if self._state is LinkState.UP else {}
+
+    @property
+    def status(self) -> str:
+        """How the link stands, in words; each channel that is out is named with its reason."""
+        if self._state is not LinkState.UP:
+            return self._reported or "connecting"
+        return "; ".join(f"channel {channel}: {reason}" for channel, reason in self.outages.items()) or "connected"
 
     def next_deadline_ns(self) -> int | None:
         """Return when time alone will have something to do or to send; None while the port is closed."""

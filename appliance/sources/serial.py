@@ -11,7 +11,7 @@ import asyncio
 import errno
 import os
 import termios
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 import serial
@@ -74,12 +74,20 @@ class SerialSource:
         self._session.acknowledge(boot_id, next_sequence)
         self._send()
 
+    def show(self, levels: Mapping[int, int]) -> None:
+        """Set outputs by channel, now and again whenever the board does not show them."""
+        self._session.show(levels)
+        self._send()
+
     @property
     def status(self) -> str:
-        """One sentence or word on how the link stands."""
-        if self._session.state is LinkState.UP:
-            return "connected"
-        return self._session.reason or "connecting"
+        """How the link stands, in words."""
+        return self._session.status
+
+    @property
+    def outages(self) -> Mapping[int, str]:
+        """By channel: why it cannot be used, while the others can; nothing while the board is not heard."""
+        return self._session.outages
 
     @property
     def is_connected(self) -> bool:

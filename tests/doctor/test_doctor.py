@@ -107,7 +107,7 @@ def test_a_button_that_is_down_and_a_beam_that_is_broken(tmp_path: Path, broker:
 def test_a_channel_that_the_board_has_not(tmp_path: Path, broker: Mosquitto) -> None:
     status, found = at_a_board(tmp_path, broker.port, add=BUTTON.replace("16", "30"))
     assert status == 1
-    assert found["button done-1"] == ("WRONG", "the board has no channel 30: its inputs are 0 to 23")
+    assert found["button done-1"] == ("WRONG", "the board has only the channels 0 to 23")
 
 
 def test_an_untouched_beam_that_flickers(tmp_path: Path, broker: Mosquitto) -> None:

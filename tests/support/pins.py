@@ -11,8 +11,7 @@ from typing import Any
 from gpiozero.pins.mock import MockFactory, MockPin
 from gpiozero.pins.pi import PiPin
 
-from appliance.config.settings import Source as SourceSection
-from appliance.daemon import Deliver, Ports, Progress, TableDaemon
+from appliance.daemon import Deliver, Ports, TableDaemon
 from appliance.events import SourceInput
 from appliance.sources.gpio import GpioSource, Pins
 from appliance.sources.header import GpiozeroPins, HeaderError
@@ -154,7 +153,7 @@ class PinTable(Table):
             self.port = BrokerPort(self.broker, on_request, on_connection)
             return self.port
 
-        def board(section: SourceSection, progress: Progress, deliver: Deliver, clock: object) -> Any:
+        def board(*arguments: object) -> Any:
             raise AssertionError("this table has no board")
 
         def pins(source_id: str, wanted: Pins, deliver: Deliver, clock: object) -> GpioSource:

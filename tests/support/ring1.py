@@ -13,7 +13,7 @@ import asyncio
 import json
 import tomllib
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from appliance.events import SourceInput
 from appliance.journal import Batch, DamagedJournalError, JournalHealth, Recovered, SourceRow
 from appliance.journal.order import SeqGuard
 from appliance.journal.store import Store
+from appliance.link.configuration import BoardConfiguration
 from appliance.link.session import HostSession, LinkState
 from appliance.mqtt.topics import Message
 from appliance.table.view import observation_lines
@@ -312,13 +313,21 @@ class CableSource:
         self._session.acknowledge(boot_id, next_sequence)
         _loop().call_soon(self._cable.flush)
 
+    def show(self, levels: Mapping[int, int]) -> None:
+        self._session.show(levels)
+        _loop().call_soon(self._cable.flush)
+
+    @property
+    def outages(self) -> Mapping[int, str]:
+        return self._session.outages
+
     @property
     def is_connected(self) -> bool:
         return self._session.state is LinkState.UP
 
     @property
     def status(self) -> str:
-        return "connected" if self.is_connected else self._session.reason or "connecting"
+        return self._session.status
 
     @property
     def counters(self) -> Any:
@@ -491,8 +500,10 @@ class Table:
         ) -> DiskJournal:
             return DiskJournal(self.disk, on_synced, on_safety)
 
-        def source(section: SourceSection, progress: Progress, deliver: Deliver, clock: object) -> CableSource:
-            session = HostSession(section.id, resume=progress)
+        def source(
+            section: SourceSection, wanted: BoardConfiguration, progress: Progress, deliver: Deliver, clock: object
+        ) -> CableSource:
+            session = HostSession(section.id, resume=progress, configuration=wanted)
             return CableSource(section.id, self.cable, session, deliver, self.disk)
 
         def publisher(
