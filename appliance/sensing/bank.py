@@ -138,6 +138,7 @@ class SensorBank:
             if isinstance(found, Beam):
                 group = Group()
                 self._groups[found.id] = together.setdefault(found.exclusive, group) if found.exclusive else group
+                self._groups[found.id].beams.append(found)
         self._boots: dict[str, int | None] = {}
         self.unknown_channels = 0
         self.unplaced_colours = 0
@@ -188,7 +189,7 @@ class SensorBank:
         meaning += self._take(line, signals, edge.at_ns)
         if changes:
             meaning += self._dipped(line, edge.at_ns)
-        return meaning + self._group_news(line) + line.news()
+        return meaning + self._group_news(line, edge.at_ns) + line.news()
 
     def _over(self, line: Line, at_ns: int) -> list[TableSignal]:
         """A break that was a dip of the supply has ended: nothing passed, and that is told."""
@@ -215,7 +216,7 @@ class SensorBank:
             elif isinstance(each.input, Beam):
                 group = self._groups[each.input.id]
                 group.void(each.input, (dips.began_ns(channels), at_ns), Uncounted.DIP)
-                news += self._group_news(each)
+                news += self._group_news(each, at_ns)
         return news
 
     def _levels(self, levels: Levels) -> list[TableSignal]:
@@ -255,7 +256,7 @@ class SensorBank:
         return [ColourSeen(*told, reading.object)]
 
     def _meaning(self, line: Line, signals: list[Signal], now_ns: int) -> list[TableSignal]:
-        return self._take(line, signals, now_ns) + self._group_news(line) + line.news()
+        return self._take(line, signals, now_ns) + self._group_news(line, now_ns) + line.news()
 
     def _take(self, line: Line, signals: list[Signal], now_ns: int) -> list[TableSignal]:
         """What follows from a line's signals at once; passages go to their group, and are told from there."""
@@ -290,12 +291,16 @@ class SensorBank:
         if not is_hand((since_ns, now_ns), line.input.settings):
             return []
         self._groups[line.input.id].hand((since_ns, now_ns))
-        return self._group_news(line)
+        return self._group_news(line, now_ns)
 
-    def _group_news(self, line: Line) -> list[TableSignal]:
+    def _group_news(self, line: Line, now_ns: int) -> list[TableSignal]:
         if not isinstance(line.input, Beam):
             return []
-        news = self._groups[line.input.id].news()
+        group = self._groups[line.input.id]
+        if len(group.beams) > 1:
+            lines = {beam.id: self._lines[beam.source, beam.channel] for beam in group.beams}
+            group.listen(now_ns, [name for name, each in lines.items() if each.is_serviceable])
+        news = group.news()
         for seen in news:
             if seen.reason is not None:
                 self._lines[seen.beam.source, seen.beam.channel].debouncer.counters.uncounted += 1

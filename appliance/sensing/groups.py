@@ -5,11 +5,14 @@ is known by the first of them. An object counts as long as one sighting of it do
 beam that saw it can pass; and the beam that is least in doubt has seen it best (a disc that tumbles past one beam
 for long is a plain pulse in the one across). A hand at one beam is a hand at all of them.
 
+A beam that can be broken by some of these objects only (a magnet sensor feels the cue ball alone) tells by its silence
+too: half a second after an object has passed the others and not this one, it was none of those.
+
 Everything follows anew from the sightings of the last half minute, and what differs from what was told is told:
 that a passage is more than one object, fewer, or none, may turn out after it was shown.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 
 from appliance.sensing.crowd import crowded
@@ -20,6 +23,7 @@ from appliance.sensing.inputs import Beam
 from appliance.sensing.signals import PassageSeen, Uncounted
 
 SAME_WITHIN_NS = 40 * MS
+TELLS_WITHIN_NS = 500 * MS
 KEPT_NS = 30 * SECOND
 KEPT = 64
 
@@ -48,16 +52,27 @@ class Sighting:
 
 @dataclass(slots=True)
 class _Seen:
-    """One object, by all who sighted it, and what was told of it last."""
+    """One object, by all who sighted it, and what was told of it last.
+
+    `unlike` is what it is not, by the silence of a beam; that is looked at once (`is_settled`).
+    """
 
     sightings: list[Sighting]
     told: PassageSeen | None = None
+    unlike: frozenset[str] = frozenset()
+    is_settled: bool = False
+
+    @property
+    def ended_ns(self) -> int:
+        """When the last of them was whole again."""
+        return max(each.passage.ended_ns for each in self.sightings)
 
 
 @dataclass(slots=True)
 class Group:
     """The objects that some beams at one place have seen lately."""
 
+    beams: list[Beam] = field(default_factory=list)
     _seen: list[_Seen] = field(default_factory=list)
     _usual: dict[str, Usual] = field(default_factory=dict)
     _newest: dict[str, Sighting] = field(default_factory=dict)
@@ -93,6 +108,21 @@ class Group:
             if sighting.beam is beam and sighting.void is None and any(first_ns <= at_ns <= last_ns for at_ns in ends):
                 self._void(sighting, reason)
 
+    def listen(self, now_ns: int, in_service: Container[str]) -> None:
+        """Let time pass: what a beam `in_service` has not seen in its time is nothing that it would have seen."""
+        for seen in reversed(self._seen):
+            if seen.is_settled:
+                return
+            if now_ns - seen.ended_ns < TELLS_WITHIN_NS:
+                continue
+            seen.is_settled = True
+            sighted = {each.beam.id for each in seen.sightings}
+            possible = set(seen.sightings[0].beam.passes)
+            silent = [beam for beam in self.beams if beam.id in in_service and beam.id not in sighted]
+            seen.unlike = frozenset(n for beam in silent if set(beam.passes) < possible for n in beam.passes)
+            if seen.unlike:
+                seen.sightings[0].is_stale = self._has_changed = True
+
     def told_as(self, beam: Beam, started_ns: int) -> tuple[Beam, int] | None:
         """The beam and start by which the object was told that `beam` saw from `started_ns` on."""
         for seen in reversed(self._seen):
@@ -113,7 +143,7 @@ class Group:
                 continue
             for each in seen.sightings:
                 each.is_stale = False
-            now = _judged(seen.sightings)
+            now = _judged(seen.sightings, seen.unlike)
             if now != seen.told and (seen.told is None or seen.told.reason is None):
                 seen.told = now
                 found.append(now)
@@ -165,14 +195,10 @@ class Group:
                 each.in_crowd = in_crowd
 
     def _forget_old(self, now_ns: int) -> None:
-        self._seen = [
-            seen
-            for seen in self._seen[-KEPT:]
-            if now_ns - max(each.passage.ended_ns for each in seen.sightings) < KEPT_NS
-        ]
+        self._seen = [seen for seen in self._seen[-KEPT:] if now_ns - seen.ended_ns < KEPT_NS]
 
 
-def _judged(sightings: list[Sighting]) -> PassageSeen:
+def _judged(sightings: list[Sighting], unlike: frozenset[str]) -> PassageSeen:
     """What is to be told of an object."""
     lead, counting = sightings[0], [each for each in sightings if each.void is None]
     ended_ns = max(each.passage.ended_ns for each in sightings)
@@ -180,6 +206,7 @@ def _judged(sightings: list[Sighting]) -> PassageSeen:
     if not counting:
         return PassageSeen(lead.beam, passage, reason=lead.void)
     passes = tuple(name for name in lead.beam.passes if all(name in each.beam.passes for each in counting))
+    passes = tuple(name for name in passes if name not in unlike) or passes
     narrower = passes if passes and passes != lead.beam.passes else None
     return PassageSeen(lead.beam, passage, min(map(_doubt, counting), key=_BY_DOUBT.index), passes=narrower)
 

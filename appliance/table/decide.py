@@ -42,6 +42,9 @@ from appliance.table.model import (
 
 SECOND_NS = 1_000_000_000
 STRIKES_APART_NS = 1 * SECOND_NS
+ARRIVES_WITHIN_NS = 5 * SECOND_NS
+"""The slowest ball that arrives takes 4.4 s over 4.4 m; nobody has fetched one and thrown it back by then."""
+ARRIVING_NS = 1 * SECOND_NS
 LATE_NS = 2 * SECOND_NS
 COLOUR_LATE_NS = 1 * SECOND_NS
 
@@ -245,16 +248,33 @@ def _second_colour(draft: Draft, seen: Coloured, closed_in: int | None, fallen: 
 
 def _strike(draft: Draft, strike: Strike) -> None:
     state = draft.state
+    if _arrives(state, strike):
+        if state.arrived_ns is None:
+            draft.emit(Struck(strike.at_ns, strike.end, arrival=True))
+        return
     if state.last_strike_ns is not None and strike.at_ns - state.last_strike_ns < STRIKES_APART_NS:
         return
     if state.scoring and state.stroke is not None:
         close_stroke(draft, "strike", None, strike.at_ns)
     if draft.state.scoring:
         draft.emit(StrokeOpened(next_number(draft.state), strike.at_ns))
-        draft.emit(Struck(strike.at_ns))
+        draft.emit(Struck(strike.at_ns, strike.end))
     elif draft.state.last_close is not None and not draft.state.last_close.struck:
         # Nothing starts outside play, but what falls from now on is no late passage of that stroke.
-        draft.emit(Struck(strike.at_ns))
+        draft.emit(Struck(strike.at_ns, strike.end))
+
+
+def _arrives(state: TableState, strike: Strike) -> bool:
+    """Whether this is no strike but the ball, which crosses the line of the end that it was thrown to.
+
+    So is what crosses that line shortly afterwards, to and fro.
+    """
+    thrown_ns, end = state.last_strike_ns, state.last_strike_end
+    if thrown_ns is None or end is None or strike.end in (None, end):
+        return False
+    if state.arrived_ns is not None:
+        return strike.at_ns - state.arrived_ns <= ARRIVING_NS
+    return strike.at_ns - thrown_ns <= ARRIVES_WITHIN_NS
 
 
 def _quiet(draft: Draft, at_ns: int) -> None:

@@ -75,8 +75,8 @@ def evolve(state: TableState | None, event: TableEvent, seq: int) -> TableState:
             return _resume(state, at_ns)
         case ButtonPressed(button, at_ns):
             return replace(state, pressed={**state.pressed, button: at_ns})
-        case Struck(at_ns):
-            return _struck(state, at_ns)
+        case Struck():
+            return _struck(state, event)
         case PassageDoubted():
             return state
         case QuietRestarted(at_ns):
@@ -199,8 +199,12 @@ def _disturbed(state: TableState, *, struck: bool = False) -> TableState:
     return replace(state, last_close=replace(close, disturbed=True, struck=close.struck or struck))
 
 
-def _struck(state: TableState, at_ns: int) -> TableState:
-    state, stroke = replace(_disturbed(state, struck=True), last_strike_ns=at_ns), state.stroke
+def _struck(state: TableState, struck: Struck) -> TableState:
+    at_ns = struck.at_ns
+    if struck.arrival:
+        return replace(state, arrived_ns=at_ns)
+    state, stroke = _disturbed(state, struck=True), state.stroke
+    state = replace(state, last_strike_ns=at_ns, last_strike_end=struck.end, arrived_ns=None)
     if stroke is None:
         return state
     return replace(state, stroke=replace(stroke, struck_ns=at_ns, active_ns=max(stroke.active_ns, at_ns)))
@@ -258,6 +262,8 @@ def _restart_quiet(state: TableState, at_ns: int) -> TableState:
         paused_ns=None if state.paused_ns is None else at_ns,
         last_close=None,
         last_strike_ns=None,
+        last_strike_end=None,
+        arrived_ns=None,
         pressed={},
     )
 

@@ -398,9 +398,14 @@ class StrokeOpened:
 
 @dataclass(frozen=True, slots=True)
 class Struck:
-    """The strike sensor felt a strike: the open stroke's, or, with none open, one outside play."""
+    """The strike sensor felt a strike: the open stroke's, or, with none open, one outside play.
+
+    `end` is the thrower's (carpetball). `arrival`: it was the ball, which arrived at the end that it was thrown to.
+    """
 
     at_ns: int
+    end: str | None = None
+    arrival: bool = False
     kind: Literal["struck"] = "struck"
 
 
@@ -559,6 +564,8 @@ class TableState:
     stroke: OpenStroke | None = None
     last_close: LastClose | None = None
     last_strike_ns: int | None = None
+    last_strike_end: str | None = None
+    arrived_ns: int | None = None
     paused_ns: int | None = None
     unscored: tuple[Unscored, ...] = ()
     pressed: Mapping[str, int] = field(default_factory=dict)

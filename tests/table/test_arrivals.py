@@ -1,0 +1,69 @@
+"""Carpetball with a strike sensor at each end: the ball crosses the line of the end that it is thrown to."""
+
+import pytest
+
+from tests.support.session import Session
+
+
+def table() -> Session:
+    found = Session("carpetball", strike=True, quiet_s=10)
+    found.do("line_up", north=5, south=5)
+    return found
+
+
+@pytest.mark.parametrize("after_s", [0.4, 1.3, 3.3, 4.4])
+def test_the_ball_that_arrives_is_no_strike(after_s: float) -> None:
+    played = table()
+    played.strike(1, "north")
+    played.strike(1 + after_s, "south")
+    played.passes("ball", at=1 + after_s + 0.5, place="south")
+    assert played.open_stroke["number"] == 1
+    assert [each["object"] for each in played.open_stroke["fallen"]] == ["ball"]
+
+
+def test_what_rolls_to_and_fro_over_the_line_as_it_arrives_is_none_either() -> None:
+    played = table()
+    played.strike(1, "north")
+    for at in (3, 3.4, 4):
+        played.strike(at, "south")
+    assert played.open_stroke["number"] == 1
+
+
+def test_who_has_the_ball_throws_it_back() -> None:
+    played = table()
+    played.strike(1, "north")
+    played.strike(3, "south")
+    played.strike(4.01, "south")
+    assert played.open_stroke["number"] == 2
+    assert played.turn == "south"
+
+
+def test_a_ball_that_never_arrives_is_fetched_and_thrown_back() -> None:
+    played = table()
+    played.strike(1, "north")
+    played.strike(6.01, "south")
+    assert played.open_stroke["number"] == 2
+
+
+def test_the_next_throw_s_ball_arrives_as_well() -> None:
+    played = table()
+    played.strike(1, "north")
+    played.strike(3, "south")
+    played.strike(9, "south")
+    played.strike(11, "north")
+    assert played.open_stroke["number"] == 2
+
+
+def test_one_who_throws_twice_is_felt_at_the_same_end() -> None:
+    played = table()
+    played.strike(1, "north")
+    played.strike(2.5, "north")
+    assert played.open_stroke["number"] == 2
+
+
+def test_after_a_reboot_a_strike_is_a_strike() -> None:
+    played = table()
+    played.strike(1, "north")
+    played.reboot(2)
+    played.strike(3, "south")
+    assert played.open_stroke["number"] == 2
