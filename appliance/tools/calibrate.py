@@ -18,7 +18,7 @@ from appliance.events import Edge, Levels
 from appliance.tools.console import Console
 from appliance.tools.doctor import check_sources
 from appliance.tools.findings import lines, something_is_wrong
-from appliance.tools.measure import LEAST_DWELL_NS, Line, Measured, Pulse, meant
+from appliance.tools.measure import LEAST_DWELL_NS, Line, Measured, Pulse, counted
 from appliance.tools.probe import CONNECT_S, Sources, Wire, open_sources
 from appliance.tools.progress import Progress
 from appliance.tools.rewrite import RewriteError, rewrite
@@ -27,6 +27,7 @@ from appliance.tools.sheet import changes_of, proposals, sheet
 
 WELL, FOUND_WRONG = 0, 1
 PASSES, ENOUGH_PASSES = 10, 3
+GLITCH_ROOM = 1.5
 _NS_PER_S = 1_000_000_000
 _STRIKE = "strike"
 _PRESS_NS = 10_000_000
@@ -127,34 +128,39 @@ class Guide:
         self.console.say("  Good. Take the finger away.")
         await self._until(lambda: line.is_settled(self.clock.monotonic_ns()), line)
         slow, some = await self._passes(line, f"Let a piece fall through it slowly, {PASSES} times.")
-        fast, more = await self._passes(line, f"Now fast, {PASSES} times.")
+        # What came between slow passages is no fast one.
+        glitch_ns = max((LEAST_DWELL_NS, *(round(GLITCH_ROOM * width_ns) for width_ns in some)))
+        fast, more = await self._passes(line, f"Now fast, {PASSES} times.", glitch_ns)
         return Measured(line.rest, restless, 1 - line.rest, slow, fast, (*some, *more))
 
     def _held(self, line: Line) -> bool:
         return self.clock.monotonic_ns() - line.changed_ns >= self.pace.hold_s * _NS_PER_S
 
-    async def _passes(self, line: Line, what: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    async def _passes(
+        self, line: Line, what: str, longer_than_ns: int = LEAST_DWELL_NS
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The widths of the passages that were asked for, and those of the glitches between them."""
         self.console.say(f"  {what} (Enter ends this, once {ENOUGH_PASSES} are seen.)")
         line.pulses.clear()
         shown = 0
 
-        def counted() -> list[Pulse]:
+        def passages() -> list[Pulse]:
             over = line.pulses if line.is_settled(self.clock.monotonic_ns()) else line.pulses[:-1]
-            return [pulse for pulse in over if pulse.width_ns >= LEAST_DWELL_NS]
+            return counted(over, longer_than_ns)[:PASSES]
 
         def enough() -> bool:
             nonlocal shown
-            seen = counted()
-            for number in range(shown, min(len(seen), PASSES)):
+            seen = passages()
+            for number in range(shown, len(seen)):
                 self.console.show(f"    {number + 1} of {PASSES}: {seen[number].width_ns / 1_000_000:.1f} ms")
             shown = len(seen)
             return shown >= PASSES
 
-        await self._until(enough, line, ends=lambda: len(counted()) >= ENOUGH_PASSES)
-        passages, glitches = meant(line.pulses, max(len(counted()), 1) if shown < PASSES else PASSES)
-        self.console.say(f"    {len(passages)} passages seen.")
-        return tuple(pulse.width_ns for pulse in passages), tuple(pulse.solid_ns for pulse in glitches)
+        await self._until(enough, line, ends=lambda: len(passages()) >= ENOUGH_PASSES)
+        seen = passages()
+        glitches = [pulse for pulse in line.pulses if pulse not in counted(line.pulses, longer_than_ns)]
+        self.console.say(f"    {len(seen)} passages seen.")
+        return tuple(pulse.width_ns for pulse in seen), tuple(pulse.solid_ns for pulse in glitches)
 
     async def _button(self, button: Button) -> int | None:
         line = self._lines.get((button.source, button.channel))
@@ -244,7 +250,7 @@ async def calibrate(
     elif progress.beams or progress.buttons:
         done = ", ".join((*progress.beams, *progress.buttons))
         console.say(f"Going on where you left. Measured already: {done}. (--again measures everything anew.)")
-    async with open_sources(settings, clock, ports) as sources:
+    async with open_sources(settings, clock, ports, takes=True) as sources:
         console.say("Looking for the sources …")
         await sources.ready(CONNECT_S)
         found = check_sources(settings, sources)

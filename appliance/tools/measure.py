@@ -5,6 +5,7 @@ pulse is everything that comes closer together than `MERGE_NS`, chatter included
 outside.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 
@@ -151,15 +152,7 @@ def _min_dwell(measured: Measured, configured_ns: int) -> tuple[int, str | None]
     return dwell_ns, None
 
 
-def meant(pulses: list[Pulse], count: int) -> tuple[list[Pulse], list[Pulse]]:
-    """The pulses that a hand meant, and the glitches between them.
-
-    A hand was asked for `count` passages; where more pulses came, the longest are meant. What is shorter than a
-    tenth of the middle one never is.
-    """
-    by_width = sorted(pulses, key=lambda pulse: pulse.width_ns, reverse=True)
-    if not by_width:
-        return [], []
-    middle_ns = by_width[min(len(by_width), count) // 2].width_ns
-    long = [pulse for pulse in by_width[:count] if pulse.width_ns * 10 >= middle_ns]
-    return long, [pulse for pulse in pulses if pulse not in long]
+def counted(pulses: Sequence[Pulse], longer_than_ns: int = LEAST_DWELL_NS) -> list[Pulse]:
+    """The pulses that a hand can have meant: longer than a known glitch, and not far under the longest."""
+    longest_ns = max((pulse.width_ns for pulse in pulses), default=0)
+    return [pulse for pulse in pulses if pulse.width_ns >= longer_than_ns and pulse.width_ns * 10 >= longest_ns]

@@ -1,7 +1,8 @@
 """A look at a table's sources while no daemon runs: who is there, and what every wire says.
 
-The very sources of the daemon are opened, and nothing is acknowledged: a board keeps everything in its ring
-for the daemon that comes next. Only what happens after a source is there counts.
+The very sources of the daemon are opened. Whoever only looks acknowledges nothing: a board keeps everything in its
+ring for the daemon that comes next. Whoever makes edges on purpose takes them out of the ring, for they are no play.
+Only what happens after a source is there counts.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 from appliance.clock import Clock
 from appliance.config import Settings
 from appliance.daemon import REAL, Ports, SourcePort
-from appliance.events import Edge, Levels, SourceBack, SourceInput, SourceLost
+from appliance.events import ColourReading, Edge, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
 from appliance.link.messages import ForeignHello, Hello
 from appliance.sources.serial import SerialSource
 from appliance.wiring import board_of, pins_of
@@ -31,7 +32,8 @@ Wire = tuple[str, int]
 class Sources:
     """The open sources of a table, and what has been heard of their wires.
 
-    `listen` is called with each edge and with each word on the levels, in the order in which they came.
+    `listen` is called with each edge and with each word on the levels, in the order in which they came. `takes`:
+    what was heard is acknowledged, and the board forgets it.
     """
 
     opened: dict[str, SourcePort] = field(default_factory=dict)
@@ -39,6 +41,7 @@ class Sources:
     told: dict[str, set[int]] = field(default_factory=dict)
     edges: Counter[Wire] = field(default_factory=Counter)
     listen: Callable[[Edge | Levels], None] = lambda item: None
+    takes: bool = False
     _since_ns: dict[str, int] = field(default_factory=dict)
 
     def hear(self, items: list[SourceInput]) -> None:
@@ -57,6 +60,8 @@ class Sources:
                     self.edges[item.source, item.channel] += 1
                     self.levels[item.source, item.channel] = item.level
                     self.listen(item)
+            if self.takes and isinstance(item, Edge | ColourReading | EdgesLost) and item.identity is not None:
+                self.opened[item.source].acknowledge(item.identity.boot_id, item.identity.sequence + 1)
 
     def is_ready(self, source: str) -> bool:
         """Whether the source is there and has told its levels."""
@@ -80,14 +85,16 @@ class Sources:
         """Wait until every source is ready, but for those that cannot be, or has had its time."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
-                while not all(source in but or self.is_ready(source) for source in self.opened):  # noqa: ASYNC110 - sources call back
+                while not all(source in but or self.is_ready(source) for source in self.opened):  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
 
 
 @asynccontextmanager
-async def open_sources(settings: Settings, clock: Clock, ports: Ports = REAL) -> AsyncIterator[Sources]:
+async def open_sources(
+    settings: Settings, clock: Clock, ports: Ports = REAL, *, takes: bool = False
+) -> AsyncIterator[Sources]:
     """The table's sources, opened as the daemon opens them, and closed again at the end."""
-    sources = Sources()
+    sources = Sources(takes=takes)
     for section in settings.sources:
         if section.kind == "serial":
             sources.opened[section.id] = ports.source(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.tools.measure import LEVELS, MERGE_NS, Line, Measured, Pulse, meant, propose
+from appliance.tools.measure import LEVELS, MERGE_NS, Line, Measured, Pulse, counted, propose
 
 MS = 1_000_000
 USUAL = 1_500_000
@@ -47,13 +47,16 @@ def test_pulses_are_apart_and_in_order(stretches: list[int]) -> None:
     assert all(0 < pulse.solid_ns <= pulse.width_ns for pulse in found.pulses)
 
 
-def test_the_longest_are_meant_and_what_is_far_shorter_never_is() -> None:
+def test_what_is_far_shorter_than_the_rest_is_no_passage() -> None:
     pulses = [Pulse(0, 30 * MS, 30 * MS), Pulse(1, 1 * MS, 1 * MS), Pulse(2, 40 * MS, 40 * MS)]
-    passages, glitches = meant(pulses, 10)
-    assert {pulse.width_ns for pulse in passages} == {30 * MS, 40 * MS}
-    assert glitches == [pulses[1]]
-    assert meant([], 10) == ([], [])
-    assert len(meant([Pulse(n, 10 * MS, 10 * MS) for n in range(12)], 10)[0]) == 10
+    assert counted(pulses) == [pulses[0], pulses[2]]
+    assert counted([]) == []
+
+
+def test_what_is_known_to_be_a_glitch_is_no_passage() -> None:
+    pulses = [Pulse(0, 6 * MS, 6 * MS), Pulse(1, 1 * MS, 1 * MS)]
+    assert counted(pulses) == pulses
+    assert counted(pulses, 2 * MS) == pulses[:1]
 
 
 def test_a_good_beam_needs_nothing() -> None:
