@@ -1,8 +1,10 @@
 """Noise: an input that changes so often that nothing it says can be believed.
 
 A loose wire, a floating pin, sunlight or a lamp in the receiver. Over `noisy_over` pulses a second for two seconds,
-or three crowds in thirty, put a beam into quarantine; three seconds of quiet let it out. Pulses are counted as the
-line has them, before any of them is merged; glitches are none, and disturb no quiet.
+or three crowds in thirty, put a beam into quarantine; three seconds of quiet let it out. So does a slower flutter
+that would pass for one hand after the other, but goes on for ten seconds without a pause of `hand_gap_ns`. Pulses are
+counted as the line has them, before any of them is merged; glitches are none, and disturb no quiet. An input that is
+noisy within five seconds of its first change, since the start or since it was noisy last, has been so all the while.
 """
 
 from collections import deque
@@ -15,6 +17,9 @@ PULSES_WITHIN_NS = 2 * SECOND
 CROWDS = 3
 CROWDS_WITHIN_NS = 30 * SECOND
 QUIET_NS = 3 * SECOND
+FLUTTER_NS = 10 * SECOND
+FLUTTER_PULSES = 20
+FRESH_NS = 5 * SECOND
 LAMP_HZ = (95, 125)
 """A lamp flickers with twice the mains' 50 or 60 Hz."""
 
@@ -32,10 +37,15 @@ class Noise:
     _passages_ns: list[int] = field(default_factory=list)
     _crowds_ns: list[tuple[int, int]] = field(default_factory=list)
     _last_ns: int = 0
+    _flutter_since_ns: int = 0
+    _flutter_pulses: int = 0
+    _first_ns: int | None = None
 
     def edge(self, active: bool, at_ns: int) -> None:
         """The line has changed."""
         self.advance(at_ns)
+        if self._first_ns is None:
+            self._first_ns = at_ns
         if active:
             self._active_since_ns = at_ns
             self._breaks_ns.append(at_ns)
@@ -43,6 +53,7 @@ class Noise:
         since_ns, self._active_since_ns = self._active_since_ns, None
         if since_ns is None or at_ns - since_ns < self.settings.min_dwell_ns:
             return
+        self._flutter(since_ns, at_ns)
         self._last_ns = at_ns
         pulses = self._pulses_ns
         pulses.append(at_ns)
@@ -77,6 +88,7 @@ class Noise:
         if now_ns - self._last_ns >= QUIET_NS:
             self.since_ns = None
             self.ended_ns = self._last_ns + QUIET_NS
+            self._first_ns = None
             self._forget_counts()
 
     def forget(self) -> None:
@@ -96,11 +108,24 @@ class Noise:
         """Whether that is as often as lamps flicker."""
         return LAMP_HZ[0] <= self.breaks_in_last_second(now_ns) <= LAMP_HZ[1]
 
+    def _flutter(self, since_ns: int, at_ns: int) -> None:
+        """Count a pulse to those before it, unless there was a pause, or it is long enough to be a block by itself."""
+        if since_ns - self._last_ns >= self.settings.hand_gap_ns:
+            self._flutter_since_ns, self._flutter_pulses = since_ns, 0
+        if at_ns - since_ns >= self.settings.blocked_after_ns:
+            self._flutter_since_ns, self._flutter_pulses = at_ns, 0
+            return
+        self._flutter_pulses += 1
+        if self._flutter_pulses >= FLUTTER_PULSES and at_ns - self._flutter_since_ns >= FLUTTER_NS:
+            self._begin(self._flutter_since_ns)
+
     def _begin(self, since_ns: int) -> None:
         if self.since_ns is None:
-            self.since_ns = since_ns
+            fresh = self._first_ns is not None and since_ns - self._first_ns < FRESH_NS
+            self.since_ns = self._first_ns if fresh else since_ns
 
     def _forget_counts(self) -> None:
         self._pulses_ns.clear()
         self._passages_ns.clear()
         self._crowds_ns.clear()
+        self._flutter_pulses = 0

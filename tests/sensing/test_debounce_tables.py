@@ -58,6 +58,7 @@ DOUBTS_NOTHING = {
     "long_single_percent": None,
     "unclear_from_ns": HOURS_NS,
     "hand_from_ns": HOURS_NS,
+    "hand_gap_ns": 0,
     "crowd": 1_000_000,
     "noisy_over": 1_000_000,
 }
