@@ -1,8 +1,9 @@
 """A whole table in virtual time: the real daemon between a simulated board and a broker that only listens.
 
 The parts outside the daemon outlive it, as they do in a club room: the board with its ring and the cable
-(`Cable`), what is durable (`Disk`) and what the broker retains (`Broker`). `Table` puts them around a daemon
-that may crash and start again, and speaks of what people do: `pass_object`, `strike`, `press`, `request`.
+(`Cable`), what is durable (`Disk`), what the broker retains (`Broker`) and the clock on the wall (`Wall`).
+`Table` puts them around a daemon that may crash and start again, and speaks of what people do: `pass_object`,
+`strike`, `press`, `request`.
 
 Two promises are watched in every test, wherever something comes out: nothing numbered is published, and
 nothing is acknowledged to the board, before it is durable, unless the table has said that it is not safe.
@@ -17,6 +18,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from appliance.clock import Clock
 from appliance.config import Settings, from_document
 from appliance.config.settings import Source as SourceSection
 from appliance.daemon import HUNG_TICKS, TICK_S, Deliver, Ports, Progress, TableDaemon
@@ -26,7 +28,8 @@ from appliance.journal.order import SeqGuard
 from appliance.journal.store import Store
 from appliance.link.configuration import BoardConfiguration
 from appliance.link.session import HostSession, LinkState
-from appliance.mqtt.topics import Message
+from appliance.mqtt.outbox import Outbox
+from appliance.mqtt.topics import Message, topic
 from appliance.table.view import observation_lines
 from sim.driver import Driver
 from sim.layout import SOURCE, Layout, configuration_text, layout_of
@@ -73,11 +76,41 @@ def play(main: Coroutine[Any, Any, Any]) -> Any:
     return result
 
 
+class Wall:
+    """The host's wall clock, which anybody may set at any time; `synchronised` is what the system says of it."""
+
+    def __init__(self) -> None:
+        self.offset_ns = 0
+        self.synchronised = True
+
+    def step(self, seconds: float) -> None:
+        """Set the clock forward, or back."""
+        self.offset_ns += round(seconds * 1_000_000_000)
+
+
+class HostClock(VirtualClock):
+    """The clocks of one boot of the host, which began at `booted_ns` of the loop's time."""
+
+    def __init__(self, loop: VirtualLoop, boot_id: str, wall: Wall, booted_ns: int) -> None:
+        super().__init__(loop, boot_id)
+        self.booted_ns = booted_ns
+        self._wall = wall
+
+    def monotonic_ns(self) -> int:
+        return super().monotonic_ns() - self.booted_ns
+
+    def wall_ns(self) -> int:
+        return super().wall_ns() + self._wall.offset_ns
+
+    def synchronised(self) -> bool:
+        return self._wall.synchronised
+
+
 class Disk:
     """What is durable. `sync_s`: how long a sync takes; 0: no time at all. `stall` and `refuse` make it worse."""
 
-    def __init__(self, sync_s: float = 0.0) -> None:
-        self.store = Store.create_in_memory()
+    def __init__(self, sync_s: float = 0.0, store: Store | None = None) -> None:
+        self.store = store or Store.create_in_memory()
         self.sync_s = sync_s
         self.stalled = False
         self._stalled_at_s = 0.0
@@ -237,6 +270,15 @@ class Cable:
         self.mcu.reset(CAUSE_WATCHDOG, self.now_us())
         self.flush()
 
+    def swap(self, board: Mcu) -> None:
+        """Another board at the same cable."""
+        host = self.host
+        if host is not None:
+            host.unplug()
+        self.mcu = board
+        if host is not None:
+            host.start()
+
     async def acknowledged(self) -> None:
         """Wait until the host has acknowledged every entry."""
         self._note_kept()
@@ -289,13 +331,15 @@ class Cable:
 class CableSource:
     """The daemon's end of a `Cable`, in the shape of a source."""
 
-    def __init__(self, source_id: str, cable: Cable, session: HostSession, deliver: Deliver, disk: Disk) -> None:
+    def __init__(
+        self, source_id: str, cable: Cable, session: HostSession, deliver: Deliver, disk: Disk, clock: Clock
+    ) -> None:
         self.source_id = source_id
         self._cable = cable
         self._session = session
         self._deliver = deliver
         self._disk = disk
-        self._loop = _loop()
+        self._clock = clock
 
     def start(self) -> None:
         self._session.connected(self._now_ns())
@@ -346,7 +390,8 @@ class CableSource:
 
     def deadline_us(self) -> int | None:
         deadline_ns = self._session.next_deadline_ns()
-        return None if deadline_ns is None else -(-deadline_ns // 1_000)
+        booted_ns = _loop().now_ns() - self._now_ns()
+        return None if deadline_ns is None else -(-(deadline_ns + booted_ns) // 1_000)
 
     def unplug(self) -> None:
         """The cable is pulled: the port hangs up."""
@@ -358,7 +403,7 @@ class CableSource:
             self._deliver(items)
 
     def _now_ns(self) -> int:
-        return self._loop.now_ns()
+        return self._clock.monotonic_ns()
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,28 +417,54 @@ class Published:
 
 
 class Broker:
-    """Keeps what was published, in order, and what is retained."""
+    """Keeps what was published, in order, and what is retained. It may be away, and forget."""
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
+        self._port: BrokerPort | None = None
         self.log: list[Published] = []
         self.retained: dict[str, str] = {}
+        self.is_away = False
 
-    def hear(self, message: Message) -> None:
+    def attach(self, port: "BrokerPort") -> None:
+        """The table's connection."""
+        self._port = port
+
+    def leave(self, *, forgets: bool = False) -> None:
+        """The broker ends; one without persistence `forgets` what it retained."""
+        self.is_away = True
+        if forgets:
+            self.retained.clear()
+        if self._port is not None:
+            self._port.lose()
+
+    def come_back(self) -> None:
+        """It runs again, and the table finds it."""
+        self.is_away = False
+        if self._port is not None:
+            self._port.find()
+
+    def check(self, message: Message) -> None:
+        """What is given to the connection is valid, and durable."""
         content = validate(message.topic, message.payload or "")
         if isinstance(content, dict) and "seq" in content:
             assert content["seq"] <= self._disk.seq or self._disk.is_unsafe, (
                 f"{message.topic} tells of {content['seq']}, durable is {self._disk.seq}: {message.payload}"
             )
-        self.log.append(Published(_loop().time(), message.topic.split("/", 2)[2], content, message.retain))
-        if message.retain and message.payload:
-            self.retained[message.topic.split("/", 2)[2]] = message.payload
+
+    def hear(self, message: Message) -> None:
+        """A message arrives."""
+        topic, payload = message.topic.split("/", 2)[2], message.payload or ""
+        content = json.loads(payload) if payload.startswith("{") else payload or None
+        self.log.append(Published(_loop().time(), topic, content, message.retain))
+        if message.retain and payload:
+            self.retained[topic] = payload
         elif message.retain:
-            self.retained.pop(message.topic.split("/", 2)[2], None)
+            self.retained.pop(topic, None)
 
 
 class BrokerPort:
-    """The daemon's connection to a `Broker`."""
+    """The daemon's connection to a `Broker`: what waits while it is away waits in the real outbox."""
 
     def __init__(
         self, broker: Broker, on_request: Callable[[bytes, bool], None], on_connection: Callable[[bool, str], None]
@@ -401,26 +472,55 @@ class BrokerPort:
         self._broker = broker
         self.on_request = on_request
         self.on_connection = on_connection
-        self._mine: dict[str, Message] = {}
+        self._outbox = Outbox((topic(TABLE, "state"),))
+        self._sent = 0
         self.cut = False
+        broker.attach(self)
+        if not broker.is_away:
+            self._outbox.opened()
 
     async def run(self) -> None:
-        self.on_connection(True, "")
+        if self._broker.is_away:
+            self.lose()
+        else:
+            self.on_connection(True, "")
         await asyncio.Event().wait()
+
+    def find(self) -> None:
+        """The broker is there."""
+        if self.cut:
+            return
+        self._outbox.opened()
+        self._pump()
+        self.on_connection(True, "")
+
+    def lose(self) -> None:
+        """It is not."""
+        if self.cut:
+            return
+        self._outbox.closed()
+        self.on_connection(False, "nothing listens: is the broker running?")
 
     def publish(self, message: Message) -> None:
         if self.cut:
             return
-        if message.retain:
-            self._mine[message.topic] = message
-        self._broker.hear(message)
+        self._broker.check(message)
+        self._outbox.put(message)
+        self._pump()
 
     def republish(self) -> None:
-        for message in list(self._mine.values()):
-            self._broker.hear(message)
+        self._outbox.refresh()
+        self._pump()
 
     def counters(self) -> dict[str, int]:
-        return {"queued": 0}
+        return self._outbox.counters()
+
+    def _pump(self) -> None:
+        while (outgoing := self._outbox.take()) is not None:
+            self._broker.hear(outgoing.message)
+            self._sent += 1
+            self._outbox.sent(self._sent, outgoing)
+            self._outbox.acknowledged(self._sent)
 
 
 def _loop() -> VirtualLoop:
@@ -472,6 +572,8 @@ class Table:
         self._seed = seed
         self.disk = Disk(sync_s)
         self.broker = Broker(self.disk)
+        self.wall = Wall()
+        self._booted_ns = 0
         self.restarts = 0
         self._asked = 0
         self._started = asyncio.Event()
@@ -501,10 +603,10 @@ class Table:
             return DiskJournal(self.disk, on_synced, on_safety)
 
         def source(
-            section: SourceSection, wanted: BoardConfiguration, progress: Progress, deliver: Deliver, clock: object
+            section: SourceSection, wanted: BoardConfiguration, progress: Progress, deliver: Deliver, clock: Clock
         ) -> CableSource:
             session = HostSession(section.id, resume=progress, configuration=wanted)
-            return CableSource(section.id, self.cable, session, deliver, self.disk)
+            return CableSource(section.id, self.cable, session, deliver, self.disk, clock)
 
         def publisher(
             settings: Settings, on_request: Callable[[bytes, bool], None], on_connection: Callable[[bool, str], None]
@@ -512,7 +614,8 @@ class Table:
             self.port = BrokerPort(self.broker, on_request, on_connection)
             return self.port
 
-        self.daemon = TableDaemon(self.settings, VirtualClock(_loop(), boot_id), Ports(journal, source, publisher))
+        clock = HostClock(_loop(), boot_id, self.wall, self._booted_ns)
+        self.daemon = TableDaemon(self.settings, clock, Ports(journal, source, publisher))
         await self.daemon.start()
         self._started.set()
 
@@ -533,6 +636,12 @@ class Table:
     async def restart(self, boot_id: str = "virtual-boot-1") -> None:
         """Kill the daemon and start another one."""
         self.kill()
+        await self.start(boot_id)
+
+    async def reboot(self, boot_id: str) -> None:
+        """The host loses its power: another boot, whose monotonic clock begins anew."""
+        self.kill()
+        self._booted_ns = _loop().now_ns()
         await self.start(boot_id)
 
     def restart_soon(self) -> None:
