@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from appliance import rules
 from appliance.table.model import JudgedStroke, StrokeClosed
 from sim.buttons import CARPETBALL
 from sim.evening import Evening
@@ -30,10 +31,11 @@ class Figures:
     """Sums over matches; all of them add up.
 
     `right_count` is how many strokes had the right number of objects and of strikers without anybody's help.
-    `followed_on` is how many wrong ones had everything right but the player, because the score had been wrong before:
-    they go where the first error went. `floor_…` is what physics hid: strokes with an object that no beam saw
-    (`unseen`), that shares one pulse with another (`merged`), or that looks like the bounce of the one before
-    (`like_a_bounce`).
+    `followed_on` is how many wrong ones had the right number of objects and were only wrong because the score had
+    been wrong before: they go where the first error went. `late_drops` is how many wrong ones had a disc that dropped
+    when the stroke seemed over. `floor_…` is what physics hid: strokes with an object that no beam saw (`unseen`), that
+    shares one pulse with another (`merged`), that looks like the bounce of the one before (`like_a_bounce`), or that a
+    sorting slot, a colour sensor or a magnet sensor took for something else (`misread`).
     """
 
     matches: int = 0
@@ -46,6 +48,7 @@ class Figures:
     silently_wrong: int = 0
     silently_wrong_beyond_floor: int = 0
     followed_on: int = 0
+    late_drops: int = 0
     right_count: int = 0
     taps: int = 0
     taps_pocketing: int = 0
@@ -58,6 +61,7 @@ class Figures:
     floor_unseen: int = 0
     floor_merged: int = 0
     floor_like_a_bounce: int = 0
+    floor_misread: int = 0
     repairs: int = 0
     put_right: int = 0
     turns_until_put_right: int = 0
@@ -110,17 +114,17 @@ def _count_stroke(found: Figures, evening: Evening, stroke: TrueStroke, made: _M
     counted = Counter(made.objects)
     helped = stroke.start_us in evening.people.answered
     same_objects = _objects(truly) == _objects(counted) if not carpetball else truly == counted
-    same_objects = same_objects and len(made.entries) <= 1
+    same_objects = same_objects and (len(made.entries) <= 1 or _comes_to_the_same(stroke, made.entries))
     right = same_objects and all(entry.player == stroke.player for entry in made.entries)
     assumed = made.assumed or any(_is_assumed(entry) for entry in made.entries)
-    on_floor = bool(stroke.unseen or stroke.merged or stroke.like_a_bounce)
+    on_floor = bool(stroke.unseen or stroke.merged or stroke.like_a_bounce or stroke.misread)
     if right:
         found.asked += helped
         found.assumed_right += assumed and not helped
         found.right_without_help += not (helped or assumed)
     else:
         own: Cause = "assumed" if assumed else "floor" if on_floor else "other"
-        followed = same_objects and cause != "none"
+        followed = cause != "none" and own == "other" and _numbers(truly) == _numbers(counted)
         found.followed_on += followed
         heap = cause if followed else own
         found.assumed_wrong += heap == "assumed"
@@ -139,11 +143,29 @@ def _count_stroke(found: Figures, evening: Evening, stroke: TrueStroke, made: _M
     found.points += truly.total()
     found.points_lost += max(0, truly.total() - counted.total())
     found.invented += max(0, counted.total() - truly.total())
+    found.late_drops += not right and stroke.late_us is not None
     found.floor_strokes += on_floor
     found.floor_unseen += stroke.unseen
     found.floor_merged += stroke.merged
     found.floor_like_a_bounce += stroke.like_a_bounce
+    found.floor_misread += stroke.misread
     return cause
+
+
+def _comes_to_the_same(stroke: TrueStroke, entries: list[JudgedStroke]) -> bool:
+    """Whether several strokes of the table's lead to the score that the one true stroke led to."""
+    assert stroke.before is not None
+    assert stroke.observation is not None
+    state, game = stroke.before, stroke.before.game
+    truly = rules.apply(state, stroke.observation)
+    for entry in entries:
+        if entry.observation is None or entry.player != rules.player_on_turn(state):
+            return False
+        applied = rules.apply(state, rules.parse_observation(game, entry.observation))
+        if isinstance(applied, rules.Refusal):
+            return False
+        state = applied[0]
+    return not isinstance(truly, rules.Refusal) and rules.document(truly[0]) == rules.document(state)
 
 
 def _scores(drop: Drop, *, carpetball: bool) -> bool:

@@ -34,6 +34,7 @@ class People:
     faults: Sequence[str]
     taps: dict[int, int] = field(default_factory=dict)
     answered: set[int] = field(default_factory=set)
+    strokes: list[TrueStroke] = field(default_factory=list)
     repairs: int = 0
     refused: int = 0
     given_up: int = 0
@@ -42,6 +43,7 @@ class People:
 
     def after(self, stroke: TrueStroke) -> None:
         """What people do once everything rests: name what fell, or say that it was a miss."""
+        self.strokes.append(stroke)
         self.wait("people.react_s")
         fallen = any(drop.at_us < self.rig.now_us for drop in stroke.drops)
         if self.tier.names_objects and fallen:
@@ -106,12 +108,12 @@ class People:
         if shown is None:
             return []
         return [
-            (each["passage_id"], self._behind(each["passage_id"], stroke))
+            (each["passage_id"], self._behind(each["passage_id"]))
             for each in shown["fallen"]
             if each["object"] is None and each["how"] == "unknown" and each["candidates"]
         ]
 
-    def _behind(self, passage_id: str, stroke: TrueStroke) -> list[Drop]:
+    def _behind(self, passage_id: str) -> list[Drop]:
         """What really fell where the table shows this passage."""
         fallen = {each.passage_id: each for each in self._fallen()}
         meant = fallen.get(passage_id)
@@ -122,13 +124,17 @@ class People:
         until = later[0] if later else None
         found = [
             drop
-            for drop in stroke.drops
+            for drop in self._dropped()
             if drop.place == meant.place
             and drop.pulses
             and drop.first_us * NS_PER_US >= meant.started_ns
             and (until is None or drop.first_us * NS_PER_US < until)
         ]
         return sorted(found, key=lambda drop: drop.first_us)
+
+    def _dropped(self) -> list[Drop]:
+        """What fell lately, in this stroke or in one that still waits."""
+        return [drop for stroke in self.strokes[-12:] for drop in stroke.drops]
 
     def _fallen(self) -> list[Any]:
         state = self.rig.state
@@ -153,10 +159,11 @@ class People:
                     return
 
     def _answer(self, question: dict[str, Any], stroke: TrueStroke) -> bool:
-        behind = [] if question["passage_id"] is None else self._behind(question["passage_id"], stroke)
+        behind = [] if question["passage_id"] is None else self._behind(question["passage_id"])
         match question["kind"]:
             case "who_shot":
-                return self.rig.request("answer", question=question["id"], value=stroke.player)
+                shooter = self._true_stroke(question["stroke"], stroke).player
+                return self.rig.request("answer", question=question["id"], value=shooter)
             case "did_it_fall":
                 return self.rig.request("answer", question=question["id"], value=bool(behind))
             case "how_many":
@@ -166,7 +173,13 @@ class People:
                 for drop in behind[1:] if question["passage_id"].endswith("b") else behind:
                     if drop.object in question["candidates"]:
                         return self.rig.request("answer", question=question["id"], value=drop.object)
-                return self._correct(question["stroke"], stroke)
+                return self._correct(question["stroke"], self._true_stroke(question["stroke"], stroke))
+
+    def _true_stroke(self, number: int, newest: TrueStroke) -> TrueStroke:
+        """What was really played in the table's stroke of that number."""
+        closed = self.rig.state.fold.closed_stroke(number)
+        meant = None if closed is None else _meant(closed.at_ns // NS_PER_US, self.strokes)
+        return newest if meant is None else meant
 
     def _correct(self, number: int, stroke: TrueStroke) -> bool:
         """Say what a stroke really was."""

@@ -92,6 +92,7 @@ class _Play:
         start_us = self.rig.now_us + US_PER_MS
         draw = carpetball_shot if self.game == CARPETBALL else carrom_shot
         shot = draw(self.state, self.tier, start_us, self.numbers, self.rng)
+        shot.stroke.before, shot.stroke.late_us = self.state, shot.late_us
         self.strokes.append(shot.stroke)
         self.board.append(shot.stroke)
         self._sensors(shot)
@@ -126,8 +127,8 @@ class _Play:
                 self.rig.pulse(drop.beam, start, end)
             for start, end in drop.magnet:
                 self.rig.pulse(f"{drop.place}-cue", start, end)
-            if drop.colour_us is not None:
-                self.rig.colour(drop.beam, drop.colour_us, drop.colour)
+            for at_us, colour in drop.colours:
+                self.rig.colour(drop.beam, at_us, colour)
             if "bounce_out" in self.faults and self.tier.geometry == "pit_edge":
                 self._bounce_out(drop)
         beams = [beam.id for beam in self.rig.settings.beams]

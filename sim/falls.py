@@ -61,7 +61,7 @@ def carrom_shot(state: rules.GameState, tier: Tier, at_us: int, numbers: Paramet
     strikes: tuple[tuple[str, physics.Pulse], ...] = ()
     if tier.has_strikes:
         strikes = (("strike", (at_us, at_us + round(numbers.draw("stroke.strike_dwell_ms", rng) * US_PER_MS))),)
-    stroke = TrueStroke(at_us, player, drops, observation=rules.Stroke(tuple(objects)))
+    stroke = TrueStroke(at_us, player, drops, tier.geometry, observation=rules.Stroke(tuple(objects)))
     return Shot(stroke, strikes, rest_us, late_us)
 
 
@@ -107,12 +107,19 @@ def _disc_falls(
     if name == "striker" and not numbers.happens("chute.missorted", rng):
         return Drop(place, name, lip_us, f"{place}-striker", _at(arrives_us, physics.slide(name, numbers, rng)))
     pulses = _at(arrives_us, physics.chute(name, numbers, rng))
-    drop = Drop(place, name, lip_us, place, pulses)
-    if tier.has_colours and pulses and not numbers.happens("chute.colour_unread", rng):
-        wrong = [other for other in ("white", "black", "queen", "striker") if other != name]
-        drop.colour = rng.choice(wrong) if numbers.happens("chute.colour_misread", rng) else name
-        drop.colour_us = pulses[0][1] + round(numbers.draw("chute.colour_after_ms", rng) * US_PER_MS)
+    drop = Drop(place, name, lip_us, place, pulses, misread=name == "striker")
+    for _, end in pulses if tier.has_colours else []:
+        if not numbers.happens("chute.colour_unread", rng):
+            drop.colours.append(_colour(name, end, numbers, rng))
+    drop.misread = drop.misread or any(colour != name for _, colour in drop.colours)
     return drop
+
+
+def _colour(name: str, end_us: int, numbers: Parameters, rng: Random) -> tuple[int, str]:
+    """What the colour sensor tells of a pulse, and when: it looks at each pulse, a bounce's as well."""
+    wrong = [other for other in ("white", "black", "queen", "striker") if other != name]
+    seen = rng.choice(wrong) if numbers.happens("chute.colour_misread", rng) else name
+    return end_us + round(numbers.draw("chute.colour_after_ms", rng) * US_PER_MS), seen
 
 
 # -- carpetball ------------------------------------------------------------------------------------------
@@ -144,22 +151,23 @@ def carpetball_shot(state: rules.GameState, tier: Tier, at_us: int, numbers: Par
     out = {far: count, near: own}
     observation = rules.Throw(out["north"], out["south"])
     rest_us = max([arrives_us, *(drop.at_us for drop in drops), *(end for d in drops for _, end in d.pulses)])
-    stroke = TrueStroke(at_us, player, drops, near, observation)
-    return Shot(stroke, _crossings(near, at_us, arrives_us, tier, numbers, rng), rest_us)
+    stroke = TrueStroke(at_us, player, drops, tier.geometry, near, observation)
+    arrives = bool(names) or numbers.happens("throw.dies_late", rng)
+    return Shot(stroke, _crossings(near, at_us, arrives_us if arrives else None, tier, numbers, rng), rest_us)
 
 
 def _crossings(
-    near: str, at_us: int, arrives_us: int, tier: Tier, numbers: Parameters, rng: Random
+    near: str, at_us: int, arrives_us: int | None, tier: Tier, numbers: Parameters, rng: Random
 ) -> tuple[tuple[str, physics.Pulse], ...]:
     """What the beams at the throwing lines see: the arm, the arrival, and what rolls back over the far line."""
     if not tier.has_strikes:
         return ()
+    arm = (f"strike-{near}", (at_us, at_us + _us(numbers, "throw.arm_s", rng)))
+    if arrives_us is None:
+        return (arm,)
     far = f"strike-{other_end(near)}"
     passing_us = round(numbers.number("size.cue_diameter_mm") / numbers.draw("pit_edge.cue_speed_m_s", rng) * 1_000)
-    found = [
-        (f"strike-{near}", (at_us, at_us + _us(numbers, "throw.arm_s", rng))),
-        (far, (arrives_us, arrives_us + passing_us)),
-    ]
+    found = [arm, (far, (arrives_us, arrives_us + passing_us))]
     if numbers.happens("throw.crossing_back", rng):
         back_us = arrives_us + passing_us + _us(numbers, "throw.crossing_back_s", rng)
         found.append((far, (back_us, back_us + 2 * passing_us)))
@@ -176,6 +184,7 @@ def _ball_falls(
     arrives_us = max(edge_us + _us(numbers, "trough.arrival_s", rng), ready_us)
     seen = physics.trough(name, numbers, rng)
     drop = Drop(place, name, edge_us, place, _at(arrives_us, seen.beam), magnet=_at(arrives_us, seen.magnet))
+    drop.misread = name == "cue" and not seen.magnet
     return drop, arrives_us + seen.own_us
 
 

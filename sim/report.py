@@ -81,7 +81,7 @@ def report(tier: Tier, options: ReportOptions, found: Figures) -> dict[str, Any]
         "silently_wrong_share": round(found.silently_wrong / strokes, 6),
         "physical_floor": found.floor_strokes,
         "physical_floor_share_of_objects": round(
-            (found.floor_unseen + found.floor_merged + found.floor_like_a_bounce) / points, 6
+            (found.floor_unseen + found.floor_merged + found.floor_like_a_bounce + found.floor_misread) / points, 6
         ),
         "mean_turns_until_put_right": round(found.turns_until_put_right / max(1, found.put_right), 3),
     }
@@ -118,11 +118,10 @@ def text(document: dict[str, Any]) -> str:
 
 
 def _floor(document: dict[str, Any]) -> str:
-    return (
-        f"objects: {document['floor_unseen']} never seen, {document['floor_merged']} in one pulse, "
-        f"{document['floor_like_a_bounce']} like a bounce ({100 * document['physical_floor_share_of_objects']:.2f} % "
-        "of what falls)"
-    )
+    share = 100 * document["physical_floor_share_of_objects"]
+    kinds = {"unseen": "never seen", "merged": "in one pulse", "like_a_bounce": "like a bounce", "misread": "misread"}
+    parts = ", ".join(f"{document[f'floor_{key}']} {name}" for key, name in kinds.items())
+    return f"objects: {parts} ({share:.2f} % of what falls)"
 
 
 # -- the picture -----------------------------------------------------------------------------------------

@@ -7,23 +7,26 @@ from appliance import rules
 
 MIN_CLEAR_US = 3_000
 """Pulses closer than this are one to any receiver and its debouncer."""
-LIKE_A_BOUNCE_US = 70_000
+BOUNCE_GAP_US = {"throat": 70_000, "chute": 70_000, "pit_edge": 8_000, "trough": 8_000}
 """A second pulse this soon, and much shorter than the first, looks just like a disc that bounces on the rim."""
 LIKE_A_BOUNCE_SHARE = 0.6
 
 
 @dataclass(slots=True)
 class Drop:
-    """An object that fell at a place. `pulses` are those of the beam that counts it; none: unseen."""
+    """An object that fell at a place. `pulses` are those of the beam that counts it; none: unseen.
+
+    `misread`: what should tell it apart (slot, colour sensor, magnet) told something else.
+    """
 
     place: str
     object: str
     at_us: int
     beam: str
     pulses: list[tuple[int, int]]
-    colour_us: int | None = None
-    colour: str = ""
+    colours: list[tuple[int, str]] = field(default_factory=list)
     magnet: list[tuple[int, int]] = field(default_factory=list)
+    misread: bool = False
 
     @property
     def first_us(self) -> int:
@@ -34,13 +37,19 @@ class Drop:
 
 @dataclass(slots=True)
 class TrueStroke:
-    """A stroke or throw: who, when, what fell, and what physics hid of it."""
+    """A stroke or throw: who, when, what fell, and what physics hid of it.
+
+    `before` is the score before it. `late_us`: when a disc dropped that had rocked on the lip.
+    """
 
     start_us: int
     player: int
     drops: list[Drop]
+    geometry: str = "throat"
     end: str | None = None
     observation: rules.Observation | None = None
+    before: rules.GameState | None = None
+    late_us: int | None = None
 
     @property
     def unseen(self) -> int:
@@ -53,10 +62,15 @@ class TrueStroke:
         return sum(gap < MIN_CLEAR_US for gap, _, _ in self._followers())
 
     @property
+    def misread(self) -> int:
+        """How many objects the sensors themselves took for another."""
+        return sum(drop.misread for drop in self.drops)
+
+    @property
     def like_a_bounce(self) -> int:
         """How many objects followed so soon, and so much shorter, that they look like the bounce of the one before."""
         return sum(
-            MIN_CLEAR_US <= gap < LIKE_A_BOUNCE_US and width < LIKE_A_BOUNCE_SHARE * before
+            MIN_CLEAR_US <= gap < BOUNCE_GAP_US[self.geometry] and width < LIKE_A_BOUNCE_SHARE * before
             for gap, before, width in self._followers()
         )
 

@@ -221,7 +221,9 @@ def _colour(draft: Draft, seen: Coloured) -> None:
     closed_in, fallen = found[0]
     if fallen.told is not None or is_nothing(fallen):
         return
-    if fallen.by_colour and fallen.doubt is not None and len(found) == 1:
+    # What bounces keeps its colour: another one is another object, even where the widths look like a bounce.
+    is_another = fallen.doubt is not None or seen.object not in fallen.candidates
+    if fallen.by_colour and is_another and len(found) == 1:
         _second_colour(draft, seen, closed_in, fallen)
         return
     candidates = exclude_by_colour(fallen.candidates, seen.object)

@@ -188,6 +188,15 @@ def test_two_colours_of_what_is_surely_one_object_are_one():
     assert table.strokes == [["white"]]
 
 
+def test_what_bounces_keeps_its_colour():
+    table = Session(unknown="ask")
+    table.passes(at=1)
+    table.colour("white", at=1)
+    table.colour("queen", at=1)
+    table.press(1, at=3)
+    assert [sorted(stroke) for stroke in table.strokes] == [["queen", "white"]]
+
+
 # -- what is known later
 
 
