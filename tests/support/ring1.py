@@ -238,6 +238,7 @@ class Cable:
     def __init__(self, layout: Layout, faults: Faults, seed: int, levels: dict[int, int]) -> None:
         self._loop = _loop()
         self.mcu = Mcu(_CHANNELS, BOOT_ID + seed, self.now_us(), levels=levels)
+        self.levels = dict(levels)
         self.wire = Wire(faults, seed)
         self.layout = layout
         self.host: CableSource | None = None
@@ -258,6 +259,7 @@ class Cable:
         self.flush()
 
     def drive(self, channel: int, level: int, at_us: int) -> None:
+        self.levels[channel] = level
         self.mcu.drive(channel, level, at_us)
         self.flush()
 
@@ -567,7 +569,8 @@ class Table:
         self.document = document
         self.layout = layout_of(game)
         idle_buttons = {button["channel"]: 1 for button in self._buttons.values()}
-        self._levels = {**self.layout.idle_levels(), **idle_buttons, **(levels or {})}
+        self._idle_levels = {**self.layout.idle_levels(), **idle_buttons}
+        self._levels = {**self._idle_levels, **(levels or {})}
         self._faults = faults
         self._seed = seed
         self.disk = Disk(sync_s)
@@ -683,6 +686,11 @@ class Table:
     async def press(self, button: str) -> None:
         """A finger on a button."""
         await self._pulse(self._buttons[button]["channel"], 0, 80)
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing is in any beam, and no finger on a button."""
+        return all(self.cable.levels[channel] == level for channel, level in self._idle_levels.items())
 
     def block(self, place: str) -> None:
         """Something comes to lie in a beam."""
