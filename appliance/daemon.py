@@ -24,8 +24,10 @@ from appliance import lamps
 from appliance.clock import Clock, SystemClock
 from appliance.config import Settings
 from appliance.config.settings import Source as SourceSection
+from appliance.diagnostics import Diagnostics
 from appliance.documents import (
     HEALTH_EVERY_S,
+    beam_document,
     event_document,
     health_document,
     info_document,
@@ -50,6 +52,7 @@ from appliance.mqtt.client import MqttLink
 from appliance.mqtt.requests import RequestError, parse_request
 from appliance.mqtt.topics import (
     Message,
+    beam_message,
     event_message,
     health_message,
     info_message,
@@ -74,6 +77,10 @@ Ticks, because time that passes while this process is stopped says nothing of th
 """
 BOARD_KEEPS = 64
 """So many entries that are not durable a board still has to keep while the disk refuses: half of its memory."""
+DIAGNOSTICS, DIAGNOSTICS_S = "diagnostics", 60
+"""The request that is about the wires and not the game, and for how long it is meant where it does not say."""
+DIAGNOSTICS_GIVE_WAY = 100
+"""So many messages that wait for a slow broker leave no room for diagnostics."""
 WELL = "connected"
 """The status of a source with which nothing is wrong."""
 PARTS_NEWS = frozenset({"beam_fault", "beam_well", "source_lost", "source_back"})
@@ -221,6 +228,7 @@ class TableDaemon:
     _said: dict[str, str] = field(default_factory=dict)
     _begun_ns: int = 0
     _ticked_at_ns: int = 0
+    _diagnostics: Diagnostics = field(default_factory=Diagnostics)
     shown: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once the first `state` was handed to the connection to the broker."""
     _loop: asyncio.AbstractEventLoop = field(init=False)
@@ -323,6 +331,7 @@ class TableDaemon:
     def _hear_source(self, items: list[SourceInput]) -> None:
         stamp = self.stamp()
         for item in items:
+            self._tell_beams(self._diagnostics.hear(item, stamp.monotonic_ns), stamp)
             self._take(self.engine.handle(item, stamp), stamp)
         self._watch_window(stamp)
 
@@ -339,6 +348,13 @@ class TableDaemon:
                 refused = {"transaction": request.transaction, "ok": False, "error": error}
                 self._take([Output(Batch(), response=refused)], stamp)
             return
+        if request.command == DIAGNOSTICS:
+            seconds = request.fields.get("seconds", DIAGNOSTICS_S)
+            assert isinstance(seconds, int)  # checked with the request
+            self._diagnostics.switch_on(self.engine.inputs, seconds, stamp.monotonic_ns)
+            done = {"transaction": request.transaction, "ok": True, "seq": self.engine.state.seq}
+            self._take([Output(Batch(), response=done)], stamp)
+            return
         self._take(
             self.engine.request(
                 request.command,
@@ -349,6 +365,15 @@ class TableDaemon:
             ),
             stamp,
         )
+
+    def _tell_beams(self, bodies: Sequence[Mapping[str, Any]], stamp: Stamp) -> None:
+        """Diagnostics go out at once, for they are levels and widths and no score, and never in the way of events."""
+        for body in bodies:
+            if self._shown is None or self._publisher.counters().get("queued", 0) > DIAGNOSTICS_GIVE_WAY:
+                self._diagnostics.dropped += 1
+            else:
+                document = beam_document(self.settings.table.id, self._shown, body, stamp)
+                self._publisher.publish(beam_message(document))
 
     def _hear_connection(self, connected: bool, reason: str) -> None:
         before, self._broker = self._broker, (connected, reason)
@@ -464,6 +489,7 @@ class TableDaemon:
         for waiting in ready:
             for news in waiting.output.news:
                 self._publish_event(news, waiting.state, waiting.stamp)
+                self._tell_beams(self._diagnostics.passed(news, waiting.stamp.monotonic_ns), waiting.stamp)
                 parts_changed |= news["event"] in PARTS_NEWS
                 if news["event"] in MATCH_ENDS:
                     self._journal.match_ended()
@@ -547,6 +573,7 @@ class TableDaemon:
             journal = dataclasses.replace(journal, safe=False, reason=self._hung)
         self._tell_notice(journal)
         connected, reason = self._broker
+        counters = {**self._publisher.counters(), "diagnostics_dropped": self._diagnostics.dropped}
         document = health_document(
             self.settings.table.id,
             self._shown,
@@ -555,7 +582,7 @@ class TableDaemon:
             sources={n: _source_health(each, self.engine.loss_at(n, stamp)) for n, each in self._sources.items()},
             outages={name: source.outages for name, source in self._sources.items()},
             journal=journal,
-            broker={"connected": connected, "reason": reason or None, "counters": self._publisher.counters()},
+            broker={"connected": connected, "reason": reason or None, "counters": counters},
         )
         self._publisher.publish(health_message(document))
         self._log_sources()

@@ -8,6 +8,7 @@ from appliance import __version__
 from appliance.config import Settings
 from appliance.journal import JournalHealth, Stamp
 from appliance.mqtt.topics import (
+    BEAM_SCHEMA,
     EVENT_SCHEMA,
     HEALTH_SCHEMA,
     INFO_SCHEMA,
@@ -56,6 +57,11 @@ def event_document(table: str, state: TableState, news: Json, stamp: Stamp) -> d
 def response_document(table: str, state: TableState, response: Json, stamp: Stamp) -> dict[str, Any]:
     """One `response` document."""
     return {**_envelope(RESPONSE_SCHEMA, table, state, stamp), **response}
+
+
+def beam_document(table: str, state: TableState, body: Json, stamp: Stamp) -> dict[str, Any]:
+    """One line of diagnostics."""
+    return {**_envelope(BEAM_SCHEMA, table, state, stamp), **body}
 
 
 def info_document(settings: Settings, policy: Policy, state: TableState, stamp: Stamp) -> dict[str, Any]:

@@ -275,6 +275,13 @@ class Players(Asked):
         return self
 
 
+class WatchBeams(Asked):
+    """Tells every beam live on `beam/<id>` for so many seconds; 0 ends it. Ask again before they are over."""
+
+    command: Literal["diagnostics"]
+    seconds: Annotated[int, Field(ge=0, le=600)] = 60
+
+
 class Plain(Asked):
     """A command that says everything by its name."""
 
@@ -305,6 +312,7 @@ REQUESTS: tuple[type[Asked], ...] = (
     Correct,
     NewMatch,
     Players,
+    WatchBeams,
     Plain,
 )
 

@@ -49,6 +49,7 @@ GOOD: list[dict[str, Any]] = [
     {"command": "players", "names": ["Asha", "Ben"]},
     {"command": "players", "swap": [1, 2]},
     {"command": "sync"},
+    {"command": "diagnostics", "seconds": 30},
 ]
 
 
