@@ -201,7 +201,9 @@ class People:
 
     def agrees(self, truth: rules.GameState) -> bool:
         """Whether the table shows what is really there."""
-        return rules.document(self.rig.projected().rules) == rules.document(truth)
+        shown, really = rules.document(self.rig.projected().rules), rules.document(truth)
+        # A match that was begun again counts its rounds anew.
+        return {**shown, "round": None} == {**really, "round": None}
 
     def notices(self) -> bool:
         """Whether anybody looks at what is left."""
@@ -213,8 +215,9 @@ class People:
         self.rig.seal()
         ways: list[Callable[[], bool]] = [
             lambda: self._recount(truth),
+            lambda: self._tell_unseen(strokes),
             lambda: self._correct_board(truth, strokes),
-            lambda: self._undo_and_recount(truth),
+            lambda: self._tell_again(strokes),
             lambda: self._begin_again(truth),
         ]
         for way in ways:
@@ -249,11 +252,28 @@ class People:
                 return True
         return False
 
-    def _undo_and_recount(self, truth: rules.GameState) -> bool:
-        return self.rig.request("undo") and self._recount(truth)
+    def _tell_unseen(self, strokes: Sequence[TrueStroke]) -> bool:
+        """Score by hand the last stroke, of which the table saw nothing at all."""
+        fold = self.rig.state.fold
+        closed = [*(entry.stroke for entry in fold.strokes[-1:]), *fold.waiting]
+        if not strokes or any(each.at_ns // NS_PER_US > strokes[-1].start_us for each in closed):
+            return False
+        return self._tell(strokes[-1])
+
+    def _tell_again(self, strokes: Sequence[TrueStroke]) -> bool:
+        """Take the last stroke back, set the score that was before it, and score it by hand."""
+        if not strokes or strokes[-1].before is None:
+            return False
+        self.rig.request("undo")
+        return self._recount(strokes[-1].before) and self._tell(strokes[-1])
+
+    def _tell(self, stroke: TrueStroke) -> bool:
+        command = "throw" if self.rig.settings.table.game == CARPETBALL else "stroke"
+        return self.rig.request(command, **self._facts(stroke))
 
     def _begin_again(self, truth: rules.GameState) -> bool:
-        document = {key: value for key, value in rules.document(truth).items() if value is not None}
+        follows = ("round", "queue", "round_winner", "game")
+        document = {k: v for k, v in rules.document(truth).items() if v is not None and k not in follows}
         return self.rig.request("new_match", abandon=True, position=document)
 
     # -- fingers -----------------------------------------------------------------------------------------------
