@@ -228,6 +228,11 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     record.add_argument("--config", required=True, metavar="FILE")
     record.add_argument("--last", type=_duration, metavar="10m", help="what was, instead of what comes: 90s, 10m, 2h")
 
+    watch = command("watch", _watch, "Watch every beam of a running table, live.")
+    watch.add_argument("--config", metavar="FILE", help="the table's file")
+    watch.add_argument("--broker", type=_host_and_port, metavar="HOST:PORT", help="instead of a file, with --table")
+    watch.add_argument("--table", metavar="ID")
+
     replay = command("replay", _replay, "Run recorded edges through the appliance and print its events.")
     replay.add_argument("file", metavar="FILE", help="a recording; - is standard input")
 
@@ -444,6 +449,29 @@ def _calibrate(options: argparse.Namespace) -> int:
         return await calibrate(settings, SystemClock(), terminal, again=options.again)
 
     return asyncio.run(guided())
+
+
+def _watch(options: argparse.Namespace) -> int:
+    if (options.config is None) == (options.broker is None) or (options.broker is None) != (options.table is None):
+        raise _WrongUseError("watch needs either --config FILE, or --broker HOST:PORT and --table ID")
+    import asyncio
+
+    from appliance.config import Mqtt
+    from appliance.mqtt.topics import topic
+    from appliance.tools.watch import Watched, watch
+
+    if options.config is not None:
+        (settings,) = _settings([options.config])
+        inputs = [each.id for each in (*settings.beams, *settings.buttons)]
+        watched = Watched(settings.table.id, settings.mqtt, inputs)
+    else:
+        host, port = options.broker
+        try:
+            topic(options.table)
+        except ValueError as error:
+            raise _WrongUseError(f"--table: {error}") from None
+        watched = Watched(options.table, Mqtt(host=host, port=port))
+    return asyncio.run(watch(watched, sys.stdout))
 
 
 def _record(options: argparse.Namespace) -> int:
