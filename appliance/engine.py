@@ -296,7 +296,7 @@ class Engine:
                 return self._decide(Coloured(beam.id, started_ns, name), stamp)
             case StrikeSeen(sensor, at_ns):
                 self._striking = {sensor.source}
-                return self._decide(Strike(sensor.end, at_ns), stamp)
+                return self._decide(Strike(sensor.end, at_ns, sensor.across), stamp)
             case Pressed(button, at_ns, long):
                 command, fields = button.asks(long)
                 return self._decide(Request(command, at_ns, fields, button=button.id), stamp)

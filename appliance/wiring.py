@@ -44,7 +44,7 @@ def _beam(section: BeamSection, pocket: DebounceSettings) -> Input:
     numbers = replace(base, **section.settings.overrides())
     level = _LEVELS[section.blocked_level]
     if section.place == STRIKE:
-        return StrikeSensor(section.id, section.source, section.channel, section.end, level, numbers)
+        return StrikeSensor(section.id, section.source, section.channel, section.end, level, numbers, section.across)
     return Beam(
         section.id,
         section.source,

@@ -112,6 +112,8 @@ def _check_beam(game: str, beam: View, report: Report) -> None:
             report.wrong(beam.path, 'a strike sensor of carpetball needs its end: end = "north" or "south"')
     if beam.has("end") and (game in CARROM or place not in (None, STRIKE)):
         report.wrong((*beam.path, "end"), "only a strike sensor of carpetball has an end: leave this out")
+    if beam.has("across") and (game in CARROM or place not in (None, STRIKE)):
+        report.wrong((*beam.path, "across"), "only a strike sensor of carpetball lies across a line: leave this out")
     for path, each in beam.elements("passes"):
         if isinstance(each, str) and each not in objects(game):
             report.wrong(path, f"{shown(each)} is no object of {game}{nearest(each, objects(game))}")

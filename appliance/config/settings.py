@@ -233,6 +233,7 @@ class Beam(_Wired):
 
     place: str
     end: Literal["north", "south"] | None = None
+    across: bool = False
     passes: tuple[str, ...] = ()
     exclusive: Slug | None = None
     blocked_level: Level = "high"

@@ -42,7 +42,13 @@ class Sighting:
     usual_ns: int | None
     void: Uncounted | None = None
     in_crowd: bool = False
+    near_unclear: bool = False
     is_stale: bool = True
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether it is too long by itself for something that surely fell, and too short for a hand."""
+        return self.passage.longest_ns >= self.beam.settings.unclear_from_ns
 
     @property
     def stretch(self) -> Stretch:
@@ -138,6 +144,7 @@ class Group:
             return found
         self._has_changed = False
         self._find_crowds()
+        self._find_company()
         for seen in self._seen:
             if not any(each.is_stale for each in seen.sightings):
                 continue
@@ -194,6 +201,16 @@ class Group:
                 each.is_stale |= in_crowd != each.in_crowd
                 each.in_crowd = in_crowd
 
+    def _find_company(self) -> None:
+        """What is as close to an unclear passage as it would be to a hand is unclear too: hands come in pieces."""
+        counting = [sighting for sighting in self._sightings() if sighting.void is None]
+        unclear = [each.stretch for each in counting if each.is_unclear]
+        gap_ns = max((each.beam.settings.hand_gap_ns for each in counting), default=0)
+        near = set(of_the_hand(unclear, [each.stretch for each in counting], gap_ns)) if unclear else set()
+        for index, each in enumerate(counting):
+            each.is_stale |= (index in near) != each.near_unclear
+            each.near_unclear = index in near
+
     def _forget_old(self, now_ns: int) -> None:
         self._seen = [seen for seen in self._seen[-KEPT:] if now_ns - seen.ended_ns < KEPT_NS]
 
@@ -212,6 +229,6 @@ def _judged(sightings: list[Sighting], unlike: frozenset[str]) -> PassageSeen:
 
 
 def _doubt(sighting: Sighting) -> Doubt | None:
-    if sighting.in_crowd:
+    if sighting.in_crowd or sighting.near_unclear:
         return "unclear"
     return doubt_of(sighting.passage, sighting.beam.settings, sighting.usual_ns)

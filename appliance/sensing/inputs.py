@@ -23,7 +23,10 @@ class Beam:
 
 @dataclass(frozen=True, slots=True)
 class StrikeSensor:
-    """A sensor that feels a stroke begin; `end` is the thrower's end (carpetball), None elsewhere."""
+    """A sensor that feels a stroke begin; `end` is the thrower's end (carpetball), None elsewhere.
+
+    One that lies `across` the throwing line also sees the ball which arrives from the other end.
+    """
 
     id: str
     source: str
@@ -31,6 +34,7 @@ class StrikeSensor:
     end: str | None
     blocked_level: int
     settings: DebounceSettings
+    across: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,7 +250,7 @@ def _second_colour(draft: Draft, seen: Coloured, closed_in: int | None, fallen: 
 
 def _strike(draft: Draft, strike: Strike) -> None:
     state = draft.state
-    if _arrives(state, strike):
+    if strike.across and _arrives(state, strike):
         if state.arrived_ns is None:
             draft.emit(Struck(strike.at_ns, strike.end, arrival=True))
         return

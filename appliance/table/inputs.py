@@ -52,10 +52,14 @@ class Coloured:
 
 @dataclass(frozen=True, slots=True)
 class Strike:
-    """The strike sensor felt a stroke begin; `end` is the thrower's (carpetball)."""
+    """The strike sensor felt a stroke begin; `end` is the thrower's (carpetball).
+
+    A sensor `across` the throwing line also sees the ball that arrives there.
+    """
 
     end: str | None
     at_ns: int
+    across: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -272,6 +272,7 @@ WRONG = {
     ),
     "channel too large": (CARROM + BEAM.replace("= 0", "= 64"), "beams[0].channel", "at most 63"),
     "carpetball place": (CARPETBALL + BEAM, "beams[0].place", "north"),
+    "across at a pocket": (CARROM + BEAM + "across = true\n", "beams[0].across", "only a strike sensor"),
     "strike without end": (CARPETBALL + BEAM.replace('place = "ne"', 'place = "strike"'), "beams[0]", "end"),
     "end at a pocket": (CARROM + BEAM + 'end = "north"\n', "beams[0].end", "leave this out"),
     "strike that passes": (

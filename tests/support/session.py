@@ -91,8 +91,8 @@ class Session:
     def colour(self, name: str, *, at: float, place: str = "ne") -> None:
         self.take(Coloured(place, ns(at), name))
 
-    def strike(self, at: float, end: str | None = None) -> None:
-        self.take(Strike(end, ns(at)))
+    def strike(self, at: float, end: str | None = None, *, across: bool = False) -> None:
+        self.take(Strike(end, ns(at), across))
 
     def clock(self, at: float) -> None:
         self.take(ClockPassed(ns(at)))

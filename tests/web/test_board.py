@@ -280,7 +280,7 @@ def test_faults_are_said(board: Board) -> None:
         health(
             30,
             beams={"ne": {"state": "blocked", **beam}, "sw": {"state": "ok", **beam}},
-            sources={"board": {"state": "lost", "reason": "unplugged", "counters": {}}},
+            sources={"board": {"state": "lost", "board": None, "reason": "unplugged", "counters": {}}},
         ),
     )
     expect(board.page.locator('.line[data-kind="fault"]')).to_have_text(
