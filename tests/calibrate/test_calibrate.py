@@ -146,7 +146,7 @@ def at_a_table(
             section: SourceSection, wanted: object, progress: Progress, deliver: Deliver, clock: object
         ) -> CableSource:
             session = HostSession(section.id)
-            found = _Taken(section.id, cable, session, deliver, disk)
+            found = _Taken(section.id, cable, session, deliver, disk, VirtualClock(loop))
             found.session = session
             return found
 
