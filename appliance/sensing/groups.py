@@ -202,14 +202,17 @@ class Group:
                 each.in_crowd = in_crowd
 
     def _find_company(self) -> None:
-        """What is as close to an unclear passage as it would be to a hand is unclear too: hands come in pieces."""
+        """What is as close to an unclear passage of its beam as it would be to a hand is unclear too: hands come in
+        pieces.
+        """
         counting = [sighting for sighting in self._sightings() if sighting.void is None]
-        unclear = [each.stretch for each in counting if each.is_unclear]
-        gap_ns = max((each.beam.settings.hand_gap_ns for each in counting), default=0)
-        near = set(of_the_hand(unclear, [each.stretch for each in counting], gap_ns)) if unclear else set()
-        for index, each in enumerate(counting):
-            each.is_stale |= (index in near) != each.near_unclear
-            each.near_unclear = index in near
+        for beam in {each.beam.id: each.beam for each in counting if each.is_unclear or each.near_unclear}.values():
+            own = [each for each in counting if each.beam is beam]
+            unclear = [each.stretch for each in own if each.is_unclear]
+            near = set(of_the_hand(unclear, [each.stretch for each in own], beam.settings.hand_gap_ns))
+            for index, each in enumerate(own):
+                each.is_stale |= (index in near) != each.near_unclear
+                each.near_unclear = index in near
 
     def _forget_old(self, now_ns: int) -> None:
         self._seen = [seen for seen in self._seen[-KEPT:] if now_ns - seen.ended_ns < KEPT_NS]
