@@ -243,7 +243,7 @@ class TestBootsWithoutAClock:
                     while not over.is_set():
                         await asyncio.sleep(choose.uniform(15, 40))
                         # Not while something falls: a boot voids what is in a beam, and that is tried elsewhere.
-                        await table.until(lambda: not table.cable.mcu.kept and table.is_at_rest)
+                        await table.until(lambda: table.is_settled)
                         table.wall.step(choose.uniform(-10, 1) * HOUR_S)
                         count += 1
                         await table.reboot(f"boot-{count}")

@@ -31,6 +31,7 @@ from appliance.link.session import HostSession, LinkState
 from appliance.mqtt.outbox import Outbox
 from appliance.mqtt.topics import Message, topic
 from appliance.table.view import observation_lines
+from sim.device import COLOUR_AFTER_US
 from sim.driver import Driver
 from sim.layout import SOURCE, Layout, configuration_text, layout_of
 from sim.loop import VirtualClock, VirtualLoop
@@ -239,6 +240,7 @@ class Cable:
         self._loop = _loop()
         self.mcu = Mcu(_CHANNELS, BOOT_ID + seed, self.now_us(), levels=levels)
         self.levels = dict(levels)
+        self.driven_us = 0
         self.wire = Wire(faults, seed)
         self.layout = layout
         self.host: CableSource | None = None
@@ -260,6 +262,7 @@ class Cable:
 
     def drive(self, channel: int, level: int, at_us: int) -> None:
         self.levels[channel] = level
+        self.driven_us = at_us
         self.mcu.drive(channel, level, at_us)
         self.flush()
 
@@ -691,6 +694,11 @@ class Table:
     def is_at_rest(self) -> bool:
         """Whether nothing is in any beam, and no finger on a button."""
         return all(self.cable.levels[channel] == level for channel, level in self._idle_levels.items())
+
+    @property
+    def expects_colour(self) -> bool:
+        """Whether a colour sensor may still be thinking about what has just fallen."""
+        return self.cable.now_us() - self.cable.driven_us <= COLOUR_AFTER_US
 
     def block(self, place: str) -> None:
         """Something comes to lie in a beam."""
