@@ -4,6 +4,7 @@ A fault comes about now and then, by its rate in `parameters.toml`, at one beam 
 `FAULTS` names everything that can be switched on; those that are people's doing are carried out where people act.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -12,6 +13,8 @@ from sim.parameters import Parameters
 from sim.physics import US_PER_MS, US_PER_S
 
 US_PER_HOUR = 3600 * US_PER_S
+DIMMING_STEP_US = 250
+"""A receiver of light is no quicker than this."""
 
 BeamPulse = tuple[str, int, int]
 """The beam, and from when to when it seems to be broken."""
@@ -93,16 +96,30 @@ def _floating(where: Where) -> list[BeamPulse]:
 
 
 def _dimming(where: Where) -> list[BeamPulse]:
-    """An emitter fades: the beam drops out more often and for longer, is dark, and is put right."""
+    """An emitter fades until the receiver has too little light, and is put right some time after.
+
+    What is left of the light falls evenly through the level at which the receiver gives up, while lamps (100 or
+    120 Hz) and the receiver's own noise come on top of it.
+    """
     found: list[BeamPulse] = []
-    at_us, length_us = where.at_us, where.us("dimming_s")
-    dark_us = at_us + length_us
-    while at_us < dark_us:
-        faded = (at_us - where.at_us) / length_us
-        on_us = round(where.rng.expovariate(1 / (0.0005 + 0.05 * faded)) * US_PER_S)
-        found.append((where.beam, at_us, min(at_us + on_us, dark_us)))
-        at_us += on_us + round(where.rng.expovariate(0.1 + 20 * faded**2) * US_PER_S)
-    return [*found, (where.beam, dark_us, dark_us + where.us("dimming_dark_s"))]
+    fades_us = where.us("dimming_s")
+    hum_hz = where.rng.choice((100, 120))
+    hum, noise = (where.numbers.draw(f"fault.dimming_{name}", where.rng) for name in ("hum", "noise"))
+    since_us: int | None = None
+    for at_us in range(0, fades_us, DIMMING_STEP_US):
+        light = 1 - 2 * at_us / fades_us
+        if abs(light) > hum + 5 * noise:
+            is_dark = light < 0
+        else:
+            swing = hum * math.sin(math.tau * hum_hz * at_us / US_PER_S)
+            is_dark = light + swing + where.rng.gauss(0, noise) < 0
+        if is_dark and since_us is None:
+            since_us = at_us
+        elif not is_dark and since_us is not None:
+            found.append((where.beam, where.at_us + since_us, where.at_us + at_us))
+            since_us = None
+    dark_us = where.at_us + (fades_us if since_us is None else since_us)
+    return [*found, (where.beam, dark_us, where.at_us + fades_us + where.us("dimming_dark_s"))]
 
 
 def _rest(where: Where) -> list[BeamPulse]:
