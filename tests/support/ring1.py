@@ -696,9 +696,10 @@ class Table:
         return all(self.cable.levels[channel] == level for channel, level in self._idle_levels.items())
 
     @property
-    def expects_colour(self) -> bool:
-        """Whether a colour sensor may still be thinking about what has just fallen."""
-        return self.cable.now_us() - self.cable.driven_us <= COLOUR_AFTER_US
+    def is_settled(self) -> bool:
+        """Whether a board that begins anew loses nothing: nothing is in a beam, seen or not, and all is told."""
+        thinking = self.cable.now_us() - self.cable.driven_us <= COLOUR_AFTER_US
+        return self.is_at_rest and not thinking and not self.cable.mcu.kept
 
     def block(self, place: str) -> None:
         """Something comes to lie in a beam."""
