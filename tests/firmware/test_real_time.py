@@ -1,7 +1,6 @@
 """The emulated board in real time behind a port that the appliance's own source opens."""
 
 import asyncio
-import subprocess
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -12,6 +11,7 @@ from appliance.events import Edge, SourceInput
 from appliance.link.configuration import BoardConfiguration
 from appliance.link.session import HostSession
 from appliance.sources.serial import SerialSource
+from tests.firmware.emulation import Emulation
 from tests.firmware.programs import Programs
 
 pytestmark = pytest.mark.real
@@ -19,26 +19,6 @@ pytestmark = pytest.mark.real
 DEADLINE_S = 20
 LATE_US = 200_000
 """What a busy machine may add to the way of an edge; its time is right all the same."""
-
-
-class Emulation:
-    """The emulator, by its commands; times count from the command on."""
-
-    def __init__(self, programs: Programs) -> None:
-        self._process = subprocess.Popen(
-            [programs.emulator, programs.elf, "--pty"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        assert self._process.stdout is not None
-        self.port = self._process.stdout.readline().strip()
-
-    def tell(self, *commands: str) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write("".join(f"{command}\n" for command in commands))
-        self._process.stdin.flush()
-
-    def close(self) -> None:
-        self._process.kill()
-        self._process.communicate()
 
 
 @asynccontextmanager
