@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 import serial
 
-from sim.layout import layout_of
-from sim.mcu import Mcu
 from sim.wire import PtyMcu
-from tests.support.brokers import Mosquitto, free_port, mosquitto, recorder
-from tests.support.processes import board, configured, now_us, program, ran
+from tests.support.brokers import Mosquitto, Recorder, free_port, mosquitto, recorder
+from tests.support.processes import board, configured, program, ran
 
 pytestmark = pytest.mark.real
 
@@ -193,13 +191,8 @@ def test_a_device_that_is_no_board_gets_the_command_that_makes_it_one(
 
 def test_a_board_of_another_protocol_gets_the_command_too(tmp_path: Path, broker: Mosquitto) -> None:
     async def main() -> tuple[int, dict[str, tuple[str, str]]]:
-        mcu = Mcu(24, 1, now_us(), levels=layout_of("club_carrom").idle_levels(), protocol=9)
-        line = PtyMcu(mcu, tmp_path / "board-t1", now_us)
-        line.start()
-        try:
+        async with board(tmp_path, protocol=9):
             return await examined(tmp_path, configured(tmp_path, broker.port))
-        finally:
-            line.stop()
 
     status, found = asyncio.run(main())
     assert status == 1
@@ -269,20 +262,28 @@ def test_a_file_that_is_wrong_is_wrong_use(tmp_path: Path) -> None:
 
 
 def beside_a_daemon(
-    directory: Path, broker_port: int, told: Callable[[str], bool], levels: dict[int, int]
+    directory: Path, broker_port: int, told: Callable[[str], bool], levels: dict[int, int], protocol: int = 1
 ) -> tuple[int, dict[str, tuple[str, str]], list[str], int]:
     """What the doctor says while a daemon runs whose health is as `told` likes it, and the events meanwhile."""
 
     async def main() -> tuple[int, dict[str, tuple[str, str]], list[str], int]:
         config = configured(directory, broker_port, add=BUTTON)
-        async with board(directory, levels={**RELEASED, **levels}), recorder(broker_port, "pocketbeam/t1/#") as heard:
+        at_rest = {**RELEASED, **levels}
+        there = board(directory, levels=at_rest, protocol=protocol)
+        async with there, recorder(broker_port, "pocketbeam/t1/#") as heard:
             with program(directory, "run", "--config", str(config)) as daemon:
-                await heard.wait_for(lambda h: told(h.latest.get("pocketbeam/t1/health", "")))
+                await heard.wait_for(lambda h: told(newest_health(h)))
                 before = len(heard.payloads("pocketbeam/t1/event"))
                 status, found = await examined(directory, config)
                 return status, found, heard.payloads("pocketbeam/t1/event")[before:], daemon.process.pid
 
     return asyncio.run(main())
+
+
+def newest_health(heard: Recorder) -> str:
+    """What the daemon that runs now has said; what the broker retains is of one before it."""
+    found = [m.payload for m in heard.messages if m.topic == "pocketbeam/t1/health" and not m.retained]
+    return found[-1] if found else ""
 
 
 def test_beside_a_daemon_its_own_word_is_told_and_its_port_is_left_alone(tmp_path: Path, broker: Mosquitto) -> None:
@@ -306,12 +307,40 @@ def test_beside_a_daemon_a_blocked_beam_is_wrong(tmp_path: Path, broker: Mosquit
     assert found["beam ne"][1].startswith("blocked: ")
 
 
+def test_beside_a_daemon_a_board_of_another_protocol_gets_the_command(tmp_path: Path, broker: Mosquitto) -> None:
+    status, found, _, _ = beside_a_daemon(tmp_path, broker.port, lambda h: "speaks protocol 9" in h, {}, protocol=9)
+    assert status == 1
+    assert found["source board"] == (
+        "WRONG",
+        "the board speaks protocol 9, this program protocol 1: flash the firmware that belongs to this program; "
+        f"stop the daemon, then flash it with make -C firmware flash PORT={tmp_path}/board-t1 (docs/flashing.md)",
+    )
+
+
+def test_a_muted_input_is_told_at_its_source_and_at_its_beam(tmp_path: Path, broker: Mosquitto) -> None:
+    async def main() -> tuple[int, dict[str, tuple[str, str]]]:
+        config = configured(tmp_path, broker.port, add=BUTTON)
+        async with board(tmp_path, levels=RELEASED) as line:
+            line.mcu.mute(2)
+            return await examined(tmp_path, config)
+
+    status, found = asyncio.run(main())
+    assert status == 1
+    muted = "it changes thousands of times a second, so the board does not listen to it: look at its sensor and wire"
+    assert found["beam se"] == ("WRONG", muted)
+    assert found["source board"] == (
+        "WRONG",
+        f"simulated board, firmware 1.0.0, protocol 1, 24 inputs; channel 2: {muted}",
+    )
+    assert found["beam ne"] == ("well", "clear")
+
+
 def test_a_daemon_on_another_broker_is_not_heard(tmp_path: Path, broker: Mosquitto) -> None:
     async def main() -> tuple[int, dict[str, tuple[str, str]]]:
         config = configured(tmp_path, broker.port)
         async with board(tmp_path), recorder(broker.port, "pocketbeam/t1/#") as heard:
             with program(tmp_path, "run", "--config", str(config)):
-                await heard.wait_for(lambda h: "pocketbeam/t1/health" in h.latest)
+                await heard.wait_for(newest_health)
                 where = tmp_path / "other"
                 where.mkdir()
                 with mosquitto(where) as other:

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+from appliance.link.messages import PROTOCOL_VERSION
 from sim.layout import configuration_text, layout_of
 from sim.mcu import Mcu
 from sim.wire import PtyMcu
@@ -123,10 +124,16 @@ def configured(directory: Path, broker_port: int, *, table: str = "t1", game: st
 
 @contextlib.asynccontextmanager
 async def board(
-    directory: Path, *, table: str = "t1", game: str = "club_carrom", levels: dict[int, int] | None = None
+    directory: Path,
+    *,
+    table: str = "t1",
+    game: str = "club_carrom",
+    levels: dict[int, int] | None = None,
+    protocol: int = PROTOCOL_VERSION,
 ) -> AsyncIterator[PtyMcu]:
     """A simulated board at the port that `configured` names, in real time."""
-    mcu = Mcu(24, 0x5EED, now_us(), levels={**layout_of(game).idle_levels(), **(levels or {})})
+    at_rest = {**layout_of(game).idle_levels(), **(levels or {})}
+    mcu = Mcu(24, 0x5EED, now_us(), levels=at_rest, protocol=protocol)
     line = PtyMcu(mcu, directory / f"board-{table}", now_us)
     line.start()
     try:
