@@ -30,14 +30,14 @@ class ReportOptions:
     svg: Path | None
 
 
-def main(options: ReportOptions, out: TextIO = sys.stdout, err: TextIO = sys.stderr) -> int:
+def main(options: ReportOptions) -> int:
     """Play, and print the report; exit status 0."""
     tier = TIERS[options.tier]
-    found = measure(tier, options.game, options.matches, options.seed, options.faults, _progress(options.matches, err))
+    found = measure(tier, options.game, options.matches, options.seed, options.faults, _progress(options.matches, sys.stderr))
     document = report(tier, options, found)
     if options.svg is not None:
         options.svg.write_text(picture(document), "utf-8")
-    print(json.dumps(document, ensure_ascii=False) if options.as_json else text(document), file=out)
+    print(json.dumps(document, ensure_ascii=False) if options.as_json else text(document))
     return 0
 
 

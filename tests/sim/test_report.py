@@ -1,0 +1,147 @@
+"""The tier report: the same each time, complete, and within reach of what a tier can know."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from appliance import cli
+from sim.account import Figures
+from sim.faults import FAULTS
+from sim.report import ReportOptions, measure, picture, report, text
+from sim.tiers import TIERS
+
+NAMES = {
+    "tier",
+    "game",
+    "matches",
+    "seed",
+    "strokes",
+    "right_without_help",
+    "asked",
+    "assumed_right",
+    "assumed_wrong",
+    "silently_wrong",
+    "taps_per_stroke",
+    "points_lost",
+    "invented",
+    "physical_floor",
+    "mean_turns_until_put_right",
+}
+
+
+@cache
+def measured(tier: str, game: str, matches: int, faults: tuple[str, ...] = ()) -> Figures:
+    return measure(TIERS[tier], game, matches, 11, faults)
+
+
+def document(tier: str, game: str, matches: int) -> dict:  # type: ignore[type-arg]
+    options = ReportOptions(tier, game, matches, 11, (), True, None)
+    return report(TIERS[tier], options, measured(tier, game, matches))
+
+
+EVERY = [(tier.name, game) for tier in TIERS.values() for game in tier.games if game != "club_carrom"]
+
+
+@pytest.mark.parametrize(("tier", "game"), EVERY)
+def test_every_stroke_is_in_one_heap(tier: str, game: str) -> None:
+    found = measured(tier, game, 4)
+    heaps = ("right_without_help", "asked", "assumed_right", "assumed_wrong", "silently_wrong")
+    assert found.strokes == sum(getattr(found, name) for name in heaps) > 50
+    assert found.given_up == 0
+    assert found.never_put_right <= 1
+
+
+def test_the_same_seed_plays_the_same_matches_and_another_one_does_not() -> None:
+    again = measure(TIERS["T1"], "new_carrom", 4, 11)
+    assert again == measured("T1", "new_carrom", 4)
+    assert measure(TIERS["T1"], "new_carrom", 4, 12) != again
+
+
+def test_matches_add_up() -> None:
+    apart = Figures()
+    for seed in (11, 12):
+        apart.add(measure(TIERS["C2"], "carpetball", 1, seed))
+    assert apart == measure(TIERS["C2"], "carpetball", 2, 11)
+
+
+def test_on_t1_only_what_physics_hides_is_silently_wrong() -> None:
+    found = measured("T1", "new_carrom", 8)
+    assert found.silently_wrong_beyond_floor <= found.late_drops
+    assert found.floor_strokes > 0
+    assert found.invented == 0
+    assert found.passes_with_more_taps == 0
+
+
+def test_on_t2_count_and_striker_are_right_without_help() -> None:
+    found = measured("T2", "new_carrom", 8)
+    assert found.right_count >= 0.985 * found.strokes
+    assert found.taps_pocketing <= found.late_drops
+    assert found.invented == 0
+
+
+@pytest.mark.parametrize(("tier", "game"), [("T3", "new_carrom"), ("C2", "carpetball")])
+def test_t3_and_c2_need_nobody(tier: str, game: str) -> None:
+    found = measured(tier, game, 6)
+    assert found.right_without_help >= found.strokes - 1 - found.floor_strokes
+    assert found.taps == 0
+
+
+@pytest.mark.parametrize(("tier", "game"), [("T1", "new_carrom"), ("T3", "new_carrom"), ("C2", "carpetball")])
+def test_with_every_fault_no_point_is_invented(tier: str, game: str) -> None:
+    found = measured(tier, game, 4, FAULTS)
+    assert found.invented == 0
+    assert found.strokes > 100
+
+
+def test_hands_break_beams_and_count_for_nothing() -> None:
+    assert measured("T3", "new_carrom", 4, ("hands",)).invented == 0
+
+
+def test_the_document_has_its_names() -> None:
+    found = document("C2", "carpetball", 4)
+    assert set(found) >= NAMES | {field.name for field in fields(Figures)}
+    assert json.loads(json.dumps(found)) == found
+    assert found["taps_per_stroke"] == 0
+
+
+def test_the_text_says_the_same() -> None:
+    found = document("T1", "new_carrom", 4)
+    said = text(found)
+    assert said.startswith(f"T1, new_carrom: 4 matches from seed 11: {found['strokes']} strokes")
+    for name in ("asked", "silently_wrong", "physical_floor"):
+        assert f" {found[name]} " in said
+
+
+def test_the_picture_can_be_read_aloud() -> None:
+    root = ElementTree.fromstring(picture(document("T1", "new_carrom", 4)))
+    space = "{http://www.w3.org/2000/svg}"
+    assert "T1, new_carrom" in (root.findtext(f"{space}title") or "")
+    assert "silently wrong" in (root.findtext(f"{space}desc") or "")
+    assert len(root.findall(f"{space}rect")) == 8
+
+
+def test_the_command_prints_one_object_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    drawn = tmp_path / "c2.svg"
+    command = ["sim", "report", "--tier", "C2", "--matches", "1", "--seed", "3", "--json", "--svg", str(drawn)]
+    assert cli.main(command) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["tier"], found["game"], found["matches"]) == ("C2", "carpetball", 1)
+    assert drawn.read_text("utf-8").startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--tier", "T4"], '--tier: "T4" is not possible'),
+        (["--tier", "T1", "--game", "carpetball"], "T1 is no tier of carpetball"),
+        (["--tier", "T1", "--matches", "0"], "at least one match"),
+        (["--tier", "T1", "--faults", "lampz"], 'did you mean "lamps"'),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["sim", "report", *arguments]) == 2
+    assert said in capsys.readouterr().err
