@@ -198,6 +198,7 @@ def _made(evening: Evening) -> list[_Made]:
     found = [_Made([], []) for _ in starts]
     for entry in evening.rig.judged.values():
         windows = set()
+        told = _told(entry, carpetball=carpetball)
         for fallen in entry.stroke.fallen:
             judged = next((j for j in entry.judged.objects if j.passage_id == fallen.passage_id), None)
             if judged is None or judged.object is None or entry.observation is None:
@@ -208,6 +209,8 @@ def _made(evening: Evening) -> list[_Made]:
                 found[window].objects.append((fallen.place, judged.object))
         if not windows:
             windows.add(max(0, bisect_right(starts, _moment_us(entry.stroke)) - 1))
+        if told:
+            found[min(windows)].objects = told
         for window in windows:
             found[window].entries.append(entry)
     for index, made in enumerate(found[:-1]):
@@ -215,6 +218,16 @@ def _made(evening: Evening) -> list[_Made]:
             # A miss that nothing told: the next stroke of somebody else brings it in, marked as assumed.
             made.assumed = any(entry.misses for entry in found[index + 1].entries)
     return found
+
+
+def _told(entry: JudgedStroke, *, carpetball: bool) -> list[tuple[str, str]]:
+    """What people said that a stroke was which the table had asked about; a stroke told by hand was not seen at all."""
+    told = entry.stroke.told
+    if entry.stroke.by == "request":
+        return []
+    if carpetball and told.out is not None:
+        return [("north", "ball")] * told.out[0] + [("south", "ball")] * told.out[1]
+    return [("", name) for name in told.pocketed or ()]
 
 
 def _moment_us(stroke: StrokeClosed) -> int:

@@ -183,6 +183,9 @@ class People:
 
     def _correct(self, number: int, stroke: TrueStroke) -> bool:
         """Say what a stroke really was."""
+        waits = self.rig.settings.table.unknown_object == "ask"
+        if waits and any(waiting.number == number for waiting in self.rig.state.fold.waiting):
+            self.answered.add(stroke.start_us)
         return self.rig.request("correct", stroke=number, **self._facts(stroke))
 
     def _facts(self, stroke: TrueStroke) -> dict[str, Any]:

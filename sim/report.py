@@ -33,7 +33,9 @@ class ReportOptions:
 def main(options: ReportOptions) -> int:
     """Play, and print the report; exit status 0."""
     tier = TIERS[options.tier]
-    found = measure(tier, options.game, options.matches, options.seed, options.faults, _progress(options.matches, sys.stderr))
+    found = measure(
+        tier, options.game, options.matches, options.seed, options.faults, _progress(options.matches, sys.stderr)
+    )
     document = report(tier, options, found)
     if options.svg is not None:
         options.svg.write_text(picture(document), "utf-8")

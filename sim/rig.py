@@ -155,10 +155,14 @@ class Rig:
     # -- what is kept ----------------------------------------------------------------------------------------
 
     def seal(self) -> None:
-        """People are about to put something right: what each stroke was judged as, or would have been, is kept."""
+        """People are about to put something right: what each stroke was judged as is kept.
+
+        So is what a waiting one would be taken for, unless the table waits for people's word in any case.
+        """
         match = self.engine.state.match
-        for entry in self.projected().strokes[-12:]:
-            self.judged.setdefault((match.id, entry.stroke.number), entry)
+        if self.engine.policy.unknown_object != "ask":
+            for entry in self.projected().strokes[-12:]:
+                self.judged.setdefault((match.id, entry.stroke.number), entry)
         self._sealed.update(self.judged)
 
     def _keep(self, outputs: list[Output]) -> None:

@@ -197,7 +197,8 @@ class Group:
             starts = sorted(each.passage.started_ns for each in sightings)
             found = crowded(starts, sightings[0].beam.settings.crowd)
             for each in sightings:
-                in_crowd = each.passage.started_ns in found
+                # Once in a crowd, always: that its others are forgotten in time makes no plain passage of it.
+                in_crowd = each.in_crowd or each.passage.started_ns in found
                 each.is_stale |= in_crowd != each.in_crowd
                 each.in_crowd = in_crowd
 
@@ -211,8 +212,9 @@ class Group:
             unclear = [each.stretch for each in own if each.is_unclear]
             near = set(of_the_hand(unclear, [each.stretch for each in own], beam.settings.hand_gap_ns))
             for index, each in enumerate(own):
-                each.is_stale |= (index in near) != each.near_unclear
-                each.near_unclear = index in near
+                near_unclear = each.near_unclear or index in near
+                each.is_stale |= near_unclear != each.near_unclear
+                each.near_unclear = near_unclear
 
     def _forget_old(self, now_ns: int) -> None:
         self._seen = [seen for seen in self._seen[-KEPT:] if now_ns - seen.ended_ns < KEPT_NS]

@@ -46,6 +46,7 @@ ARRIVES_WITHIN_NS = 5 * SECOND_NS
 """The slowest ball that arrives takes 4.4 s over 4.4 m; nobody has fetched one and thrown it back by then."""
 ARRIVING_NS = 1 * SECOND_NS
 LATE_NS = 2 * SECOND_NS
+FORGOTTEN_AFTER_NS = 10 * SECOND_NS
 COLOUR_LATE_NS = 1 * SECOND_NS
 
 
@@ -102,6 +103,9 @@ def _passage(draft: Draft, passed: Passed) -> None:
     if known:
         for closed_in, fallen in known:
             _revise(draft, passed, closed_in, fallen)
+        return
+    if passed.known_ns - passed.ended_ns > FORGOTTEN_AFTER_NS:
+        # It was told when it passed; what is known of it since comes too late for a stroke that is long over.
         return
     number = state.match.next_passage
     fallen = Fallen(f"p{number}", passed.beam, passed.place, passed.started_ns, passed.candidates, doubt=passed.doubt)

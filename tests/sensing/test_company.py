@@ -30,3 +30,12 @@ def test_two_plain_passages_stay_plain() -> None:
 def test_a_disc_that_tumbles_long_past_one_of_two_crossed_beams_is_still_plain_in_the_other() -> None:
     crossed = (pocket("a", 0, exclusive="ne"), pocket("b", 1, exclusive="ne"))
     assert doubts(("a", 1000, 200), ("b", 1010, 30), beams=crossed) == [None]
+
+
+def test_what_was_in_a_crowd_is_not_told_anew_when_the_crowd_is_forgotten() -> None:
+    lines = Lines(NE)
+    lines.pulses(*(("ne", 1000 + 450 * n, 30) for n in range(4)))
+    assert [each.doubt for each in lines.final()] == ["unclear"] * 4
+    told = len(lines.signals)
+    lines.pulses(("ne", 32_000, 30), ("ne", 33_000, 30))
+    assert [each.passage.started_ns for each in lines.signals[told:]] == [32_000_000_000, 33_000_000_000]  # type: ignore[union-attr]

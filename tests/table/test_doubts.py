@@ -5,7 +5,8 @@ Player 1 (Asha, side A) breaks and is white, player 2 (Ben, side B) is black.
 
 import pytest
 
-from tests.support.session import CARROM, Session
+from appliance.table.inputs import Passed
+from tests.support.session import CARROM, Session, ns
 from tests.table.test_questions import fell
 
 OPEN = {"A": {"pocketed": 1}}
@@ -402,3 +403,13 @@ def test_the_pieces_are_all_there_after_two_in_one_pulse():
     table.do("answer", value="white")
     left = 19 - sum(table.side(side)["pocketed"] for side in "AB")
     assert left == 17
+
+
+def test_what_is_known_of_a_passage_long_after_it_is_no_new_passage():
+    table = Session()
+    for number in range(4):
+        table.passes("white", at=1 + 10 * number)
+        table.clock(9 + 10 * number)
+    table.take(Passed("ne", "ne", ("white",), ns(1), ns(1.03), None, None, ns(42)))
+    assert table.open_stroke is None
+    assert table.strokes == [["white"]] * 4
