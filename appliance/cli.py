@@ -407,9 +407,9 @@ def _run(options: argparse.Namespace) -> int:
     log = logging.getLogger("appliance.config")
     for warning in (warning for table in tables for warning in table.warnings):
         log.warning("%s", warning)
-    from appliance import daemon
+    from appliance import process
 
-    return daemon.run(list(tables))
+    return process.run(list(tables))
 
 
 def _settings(files: Sequence[str]) -> "tuple[Settings, ...]":

@@ -13,17 +13,14 @@ import asyncio
 import contextlib
 import dataclasses
 import logging
-import os
-import signal
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from appliance import lamps
-from appliance.clock import Clock, SystemClock
+from appliance.clock import Clock
 from appliance.config import Settings
-from appliance.config.settings import Source as SourceSection
 from appliance.diagnostics import Diagnostics
 from appliance.documents import (
     HEALTH_EVERY_S,
@@ -38,20 +35,14 @@ from appliance.engine import Engine, Output
 from appliance.events import SourceInput
 from appliance.journal import (
     Batch,
-    Journal,
-    JournalError,
     JournalHealth,
     JournalPort,
     NewerJournalError,
     Recovered,
     Stamp,
 )
-from appliance.link.configuration import BoardConfiguration
-from appliance.link.session import HostSession
-from appliance.mqtt.client import MqttLink
 from appliance.mqtt.requests import RequestError, parse_request
 from appliance.mqtt.topics import (
-    Message,
     beam_message,
     event_message,
     health_message,
@@ -59,13 +50,10 @@ from appliance.mqtt.topics import (
     response_message,
     state_messages,
 )
-from appliance.notify import Pulse, ServiceManager
-from appliance.records import ends_stroke
-from appliance.sources.gpio import GpioSource, Pins
+from appliance.ports import REAL, Ports, PublisherPort, SourcePort
 from appliance.sources.serial import SerialSource
 from appliance.table.model import TableState
 from appliance.table.view import state_body
-from appliance.web.server import WebServer, WebServerError
 from appliance.wiring import board_of, inputs_of, lamps_of, pins_of, policy_of
 
 TICK_S = 1.0
@@ -89,101 +77,6 @@ MATCH_ENDS = frozenset({"match_ended", "match_abandoned", "round_won"})
 """Events after which there is a result to make a backup of."""
 
 _log = logging.getLogger(__name__)
-
-
-class SourcePort(Protocol):
-    """What the daemon needs of a source of edges."""
-
-    source_id: str
-
-    def start(self) -> None:
-        """Begin to deliver."""
-
-    async def stop(self) -> None:
-        """Deliver nothing more and let go of the device."""
-
-    def acknowledge(self, boot_id: int, next_sequence: int) -> None:
-        """Everything below `next_sequence` of that boot is durable."""
-
-    def show(self, levels: Mapping[int, int]) -> None:
-        """Set outputs by channel, now and whenever the source is back."""
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether the source is heard."""
-
-    @property
-    def outages(self) -> Mapping[int, str]:
-        """By channel: why that wire cannot be used, while the source is there."""
-
-    @property
-    def status(self) -> str:
-        """How it stands, in words."""
-
-    @property
-    def counters(self) -> Any:
-        """A frozen snapshot (a dataclass of numbers) of what it counted."""
-
-    @property
-    def moved_at_ns(self) -> int:
-        """When it last attended to its device, or looked for it, by the daemon's monotonic clock."""
-
-
-class PublisherPort(Protocol):
-    """What the daemon needs of the connection to the broker."""
-
-    async def run(self) -> None:
-        """Stay connected until cancelled."""
-
-    def publish(self, message: Message) -> None:
-        """Send, or keep for the next connection."""
-
-    def republish(self) -> None:
-        """Send everything retained again."""
-
-    def counters(self) -> dict[str, int]:
-        """What was counted."""
-
-
-OnRequest = Callable[[bytes, bool], None]
-OnConnection = Callable[[bool, str], None]
-Deliver = Callable[[list[SourceInput]], None]
-Progress = tuple[int, int] | None
-
-
-def _real_pins(source_id: str, wanted: Pins, deliver: Deliver, clock: Clock) -> SourcePort:
-    return GpioSource(source_id, wanted, deliver, clock.monotonic_ns)
-
-
-@dataclass(frozen=True, slots=True)
-class Ports:
-    """How a table gets its journal, its sources and its connection; tests put other ones in their place."""
-
-    journal: Callable[[Settings, Callable[[int], None], Callable[[str | None], None]], JournalPort]
-    source: Callable[[SourceSection, BoardConfiguration, Progress, Deliver, Clock], SourcePort]
-    publisher: Callable[[Settings, OnRequest, OnConnection], PublisherPort]
-    pins: Callable[[str, Pins, Deliver, Clock], SourcePort] = _real_pins
-
-
-def _real_journal(
-    settings: Settings, on_synced: Callable[[int], None], on_safety: Callable[[str | None], None]
-) -> JournalPort:
-    return Journal(settings.table.state_dir, settings.table.id, on_synced, on_safety, ends_stroke=ends_stroke)
-
-
-def _real_source(
-    section: SourceSection, wanted: BoardConfiguration, progress: Progress, deliver: Deliver, clock: Clock
-) -> SourcePort:
-    assert section.port is not None
-    session = HostSession(section.id, resume=progress, configuration=wanted)
-    return SerialSource(section.id, section.port, section.baud, session, deliver, clock.monotonic_ns)
-
-
-def _real_publisher(settings: Settings, on_request: OnRequest, on_connection: OnConnection) -> PublisherPort:
-    return MqttLink(settings.mqtt, settings.table.id, on_request=on_request, on_connection=on_connection)
-
-
-REAL = Ports(_real_journal, _real_source, _real_publisher)
 
 
 @dataclass(slots=True)
@@ -613,79 +506,3 @@ def _source_health(source: SourcePort, loss: str | None) -> dict[str, Any]:
         "reason": "; ".join([*reasons, *([loss] if loss else [])]) or None,
         "counters": asdict(source.counters),
     }
-
-
-async def serve_pages(tables: Sequence[Settings]) -> list[WebServer]:
-    """One server for each address; tables that share one (and its broker) share its pages."""
-    groups: dict[tuple[str, int, str, int], list[str]] = {}
-    for settings in tables:
-        if settings.web is not None:
-            key = (settings.web.host, settings.web.port, settings.mqtt.host, settings.mqtt.port)
-            groups.setdefault(key, []).append(settings.table.id)
-    servers: list[WebServer] = []
-    for (host, port, broker_host, broker_port), ids in groups.items():
-        server = WebServer(host, port, broker_host, broker_port, ids)
-        try:
-            bound = await server.start()
-        except WebServerError as error:
-            _log.error("%s", error)
-            continue
-        servers.append(server)
-        _log.info("pages for %s at http://%s:%d/", ", ".join(ids), host, bound)
-    return servers
-
-
-async def _run(tables: Sequence[Settings], manager: ServiceManager) -> int:
-    stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopping.set)
-    clock = SystemClock()
-    daemons: list[TableDaemon] = []
-    servers: list[WebServer] = []
-    pulse = Pulse(manager, daemons, clock.monotonic_ns)
-    status = 0
-    try:
-        for settings in tables:
-            daemon = TableDaemon(settings, clock)
-            await daemon.start()
-            daemons.append(daemon)
-            _log.info("table %s is ready", settings.table.id)
-        servers = await serve_pages(tables)
-        await _first_of(stopping.wait(), *(daemon.shown.wait() for daemon in daemons))
-        if not stopping.is_set():
-            pulse.ready()
-        await stopping.wait()
-        _log.info("stopping")
-    except JournalError as error:
-        _log.error("%s", error)
-        status = 1
-    finally:
-        pulse.stop()
-        for server in servers:
-            await server.stop()
-        outcomes = await asyncio.gather(*(daemon.stop() for daemon in daemons), return_exceptions=True)
-    for outcome in outcomes:
-        if isinstance(outcome, JournalError):
-            _log.error("%s", outcome)
-            status = 1
-        elif isinstance(outcome, BaseException):
-            raise outcome
-    return status
-
-
-async def _first_of(end: Coroutine[Any, Any, Any], *rest: Coroutine[Any, Any, Any]) -> None:
-    """Wait for all of the rest, or for the end alone."""
-    ending = asyncio.ensure_future(end)
-    waiting = asyncio.gather(*rest)
-    await asyncio.wait((ending, waiting), return_when=asyncio.FIRST_COMPLETED)
-    for future in (ending, waiting):
-        future.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await future
-
-
-def run(tables: Sequence[Settings]) -> int:
-    """Run the tables until a signal; the exit status."""
-    manager = ServiceManager.from_environment(os.environ, os.getpid())
-    return asyncio.run(_run(tables, manager))

@@ -6,62 +6,16 @@ valid JSON of the wrong shape is an error with a place, and never a wrong score.
 
 import json
 from functools import cache
-from typing import Annotated
+from typing import Annotated, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from appliance.journal import JournalError, NewerJournalError, Record
-from appliance.table.model import (
-    Amended,
-    ButtonPressed,
-    FallenRevised,
-    JumpedAdded,
-    MatchStarted,
-    NotScored,
-    PassageAdded,
-    PassageDoubted,
-    PassageProlonged,
-    PassageWithdrawn,
-    Paused,
-    QuietRestarted,
-    Redone,
-    Renamed,
-    Requested,
-    Resumed,
-    Stepped,
-    StrokeDropped,
-    StrokeOpened,
-    Struck,
-    TableEvent,
-    Undone,
-)
+from appliance.table.model import Fact, TableEvent
 
-FACTS = (MatchStarted, Stepped, Amended, Undone, Redone, Paused, Resumed, Renamed)
+FACTS = get_args(Fact)
 
-_AnyEvent = Annotated[
-    MatchStarted
-    | Stepped
-    | Amended
-    | Undone
-    | Redone
-    | Paused
-    | Resumed
-    | Renamed
-    | StrokeOpened
-    | Struck
-    | PassageAdded
-    | PassageProlonged
-    | FallenRevised
-    | PassageWithdrawn
-    | PassageDoubted
-    | JumpedAdded
-    | StrokeDropped
-    | NotScored
-    | ButtonPressed
-    | QuietRestarted
-    | Requested,
-    Field(discriminator="kind"),
-]
+_AnyEvent = Annotated[TableEvent, Field(discriminator="kind")]
 
 
 class UnreadableRecordError(JournalError):

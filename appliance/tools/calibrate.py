@@ -13,8 +13,8 @@ from pathlib import Path
 from appliance.clock import Clock
 from appliance.config import Settings
 from appliance.config.settings import Beam, Button
-from appliance.daemon import REAL, Ports
 from appliance.events import Edge, Levels
+from appliance.ports import REAL, Ports
 from appliance.tools.console import Console
 from appliance.tools.doctor import check_sources
 from appliance.tools.findings import lines, something_is_wrong

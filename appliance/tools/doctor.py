@@ -16,12 +16,13 @@ from typing import Any, TextIO
 from appliance.clock import Clock
 from appliance.config import Settings, Source
 from appliance.config.settings import Beam, Button
-from appliance.daemon import REAL, WELL, Ports
+from appliance.daemon import WELL
 from appliance.history import latest
 from appliance.journal import JournalError, NoJournalError
 from appliance.link.messages import PROTOCOL_VERSION, ForeignHello
 from appliance.mqtt.topics import topic
 from appliance.mqtt.visitor import VisitError, visit
+from appliance.ports import REAL, Ports
 from appliance.tools import ports as serial_ports
 from appliance.tools.broker import check_broker
 from appliance.tools.findings import Finding, Verdict, lines, note, something_is_wrong, unknown, well, wrong

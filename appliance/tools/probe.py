@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 
 from appliance.clock import Clock
 from appliance.config import Settings
-from appliance.daemon import REAL, Ports, SourcePort
 from appliance.events import ColourReading, Edge, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
 from appliance.link.messages import ForeignHello, Hello
+from appliance.ports import REAL, Ports, SourcePort
 from appliance.sources.serial import SerialSource
 from appliance.wiring import board_of, pins_of
 

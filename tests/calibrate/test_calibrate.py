@@ -18,9 +18,9 @@ import pytest
 
 from appliance.config import load
 from appliance.config.settings import Source as SourceSection
-from appliance.daemon import Deliver, Ports, Progress
 from appliance.journal.lock import DirectoryLock
 from appliance.link.session import HostSession
+from appliance.ports import Deliver, Ports, Progress
 from appliance.tools.calibrate import Pace, calibrate
 from sim.layout import layout_of
 from sim.loop import VirtualClock, VirtualLoop

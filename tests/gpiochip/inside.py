@@ -22,8 +22,9 @@ from typing import Any
 
 from appliance.clock import SystemClock
 from appliance.config import from_document
-from appliance.daemon import REAL, OnConnection, OnRequest, Ports, TableDaemon
+from appliance.daemon import TableDaemon
 from appliance.mqtt.topics import Message
+from appliance.ports import REAL, OnConnection, OnRequest, Ports
 from appliance.sensing.bank import Beam
 from appliance.sources.header import Controller
 from tests.gpiochip.lines import Chip, hold

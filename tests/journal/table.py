@@ -17,8 +17,9 @@ from typing import Any
 
 from appliance.clock import SystemClock
 from appliance.config import from_document
-from appliance.daemon import REAL, TableDaemon
+from appliance.daemon import TableDaemon
 from appliance.mqtt.topics import Message
+from appliance.ports import REAL
 from tests.journal.material import DEADLINE_S
 from tests.support.validated import validate
 

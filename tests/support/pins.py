@@ -11,8 +11,9 @@ from typing import Any
 from gpiozero.pins.mock import MockFactory, MockPin
 from gpiozero.pins.pi import PiPin
 
-from appliance.daemon import Deliver, Ports, TableDaemon
+from appliance.daemon import TableDaemon
 from appliance.events import SourceInput
+from appliance.ports import Deliver, Ports
 from appliance.sources.gpio import GpioSource, Pins
 from appliance.sources.header import GpiozeroPins, HeaderError
 from sim.layout import SOURCE

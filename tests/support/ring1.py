@@ -21,7 +21,7 @@ from typing import Any
 from appliance.clock import Clock
 from appliance.config import Settings, from_document
 from appliance.config.settings import Source as SourceSection
-from appliance.daemon import HUNG_TICKS, TICK_S, Deliver, Ports, Progress, TableDaemon
+from appliance.daemon import HUNG_TICKS, TICK_S, TableDaemon
 from appliance.events import SourceInput
 from appliance.journal import Batch, DamagedJournalError, JournalHealth, Recovered, SourceRow
 from appliance.journal.order import SeqGuard
@@ -30,6 +30,7 @@ from appliance.link.configuration import BoardConfiguration
 from appliance.link.session import HostSession, LinkState
 from appliance.mqtt.outbox import Outbox
 from appliance.mqtt.topics import Message, topic
+from appliance.ports import Deliver, Ports, Progress
 from appliance.table.view import observation_lines
 from sim.device import COLOUR_AFTER_US
 from sim.driver import Driver

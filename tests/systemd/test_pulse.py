@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from appliance.config import Settings, from_document
-from appliance.daemon import STILL_NS, Ports, TableDaemon, _real_source
+from appliance.daemon import STILL_NS, TableDaemon
 from appliance.engine import Engine
 from appliance.events import SourceInput
 from appliance.link.session import HostSession
 from appliance.mqtt.topics import Message
 from appliance.notify import Pulse, ServiceManager
+from appliance.ports import REAL, Ports
 from appliance.sources.gpio import GpioSource, Pins
 from appliance.sources.header import DeafError, GpiozeroPins, HeaderError
 from sim.layout import configuration_text
@@ -130,7 +131,7 @@ class Kept:
         self.daemon = TableDaemon(
             _settings(pins),
             clock,
-            Ports(journal, _real_source, publisher, header_pins),  # type: ignore[arg-type]
+            Ports(journal, REAL.source, publisher, header_pins),  # type: ignore[arg-type]
         )
         self.pulse = Pulse(self.manager, [self.daemon], clock.monotonic_ns)
 

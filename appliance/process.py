@@ -1,0 +1,94 @@
+"""The process: every table of the command line, their pages, and an end that is always in order."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+from appliance.clock import SystemClock
+from appliance.config import Settings
+from appliance.daemon import TableDaemon
+from appliance.journal import JournalError
+from appliance.notify import Pulse, ServiceManager
+from appliance.web.server import WebServer, WebServerError
+
+_log = logging.getLogger(__name__)
+
+
+async def _serve_pages(tables: Sequence[Settings]) -> list[WebServer]:
+    """One server for each address; tables that share one (and its broker) share its pages."""
+    groups: dict[tuple[str, int, str, int], list[str]] = {}
+    for settings in tables:
+        if settings.web is not None:
+            key = (settings.web.host, settings.web.port, settings.mqtt.host, settings.mqtt.port)
+            groups.setdefault(key, []).append(settings.table.id)
+    servers: list[WebServer] = []
+    for (host, port, broker_host, broker_port), ids in groups.items():
+        server = WebServer(host, port, broker_host, broker_port, ids)
+        try:
+            bound = await server.start()
+        except WebServerError as error:
+            _log.error("%s", error)
+            continue
+        servers.append(server)
+        _log.info("pages for %s at http://%s:%d/", ", ".join(ids), host, bound)
+    return servers
+
+
+async def _run(tables: Sequence[Settings], manager: ServiceManager) -> int:
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopping.set)
+    clock = SystemClock()
+    daemons: list[TableDaemon] = []
+    servers: list[WebServer] = []
+    pulse = Pulse(manager, daemons, clock.monotonic_ns)
+    status = 0
+    try:
+        for settings in tables:
+            daemon = TableDaemon(settings, clock)
+            await daemon.start()
+            daemons.append(daemon)
+            _log.info("table %s is ready", settings.table.id)
+        servers = await _serve_pages(tables)
+        await _first_of(stopping.wait(), *(daemon.shown.wait() for daemon in daemons))
+        if not stopping.is_set():
+            pulse.ready()
+        await stopping.wait()
+        _log.info("stopping")
+    except JournalError as error:
+        _log.error("%s", error)
+        status = 1
+    finally:
+        pulse.stop()
+        for server in servers:
+            await server.stop()
+        outcomes = await asyncio.gather(*(daemon.stop() for daemon in daemons), return_exceptions=True)
+    for outcome in outcomes:
+        if isinstance(outcome, JournalError):
+            _log.error("%s", outcome)
+            status = 1
+        elif isinstance(outcome, BaseException):
+            raise outcome
+    return status
+
+
+async def _first_of(end: Coroutine[Any, Any, Any], *rest: Coroutine[Any, Any, Any]) -> None:
+    """Wait for all of the rest, or for the end alone."""
+    ending = asyncio.ensure_future(end)
+    waiting = asyncio.gather(*rest)
+    await asyncio.wait((ending, waiting), return_when=asyncio.FIRST_COMPLETED)
+    for future in (ending, waiting):
+        future.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await future
+
+
+def run(tables: Sequence[Settings]) -> int:
+    """Run the tables until a signal; the exit status."""
+    manager = ServiceManager.from_environment(os.environ, os.getpid())
+    return asyncio.run(_run(tables, manager))
