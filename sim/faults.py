@@ -106,19 +106,18 @@ def _dimming(where: Where) -> list[BeamPulse]:
     hum_hz = where.rng.choice((100, 120))
     hum, noise = (where.numbers.draw(f"fault.dimming_{name}", where.rng) for name in ("hum", "noise"))
     since_us: int | None = None
-    for at_us in range(0, fades_us, DIMMING_STEP_US):
-        light = 1 - 2 * at_us / fades_us
-        if abs(light) > hum + 5 * noise:
-            is_dark = light < 0
-        else:
-            swing = hum * math.sin(math.tau * hum_hz * at_us / US_PER_S)
-            is_dark = light + swing + where.rng.gauss(0, noise) < 0
+    in_doubt = min(1.0, hum + 5 * noise)
+    first, last = (int(fades_us * (1 + side * in_doubt) / 2 / DIMMING_STEP_US) for side in (-1, 1))
+    for step in range(first, last + 1):
+        at_us = step * DIMMING_STEP_US
+        swing = hum * math.sin(math.tau * hum_hz * at_us / US_PER_S)
+        is_dark = 1 - 2 * at_us / fades_us + swing + where.rng.gauss(0, noise) < 0
         if is_dark and since_us is None:
             since_us = at_us
         elif not is_dark and since_us is not None:
             found.append((where.beam, where.at_us + since_us, where.at_us + at_us))
             since_us = None
-    dark_us = where.at_us + (fades_us if since_us is None else since_us)
+    dark_us = where.at_us + (last * DIMMING_STEP_US if since_us is None else since_us)
     return [*found, (where.beam, dark_us, where.at_us + fades_us + where.us("dimming_dark_s"))]
 
 
