@@ -307,6 +307,8 @@ class TableDaemon:
 
     def _synced(self, position: int) -> None:
         self._flush()
+        if self._hung is not None:
+            self._watch_disk()
 
     def _safety(self, reason: str | None) -> None:
         self._refused = reason

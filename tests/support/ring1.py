@@ -116,9 +116,11 @@ class Disk:
         self.sync_s = sync_s
         self.stalled = False
         self._stalled_at_s = 0.0
+        self._well_at_s = -1.0
         self.refusal: str | None = None
         self.on_batch: Callable[[int], None] = lambda number: None
         self.batches = 0
+        self.most_batches = MANY_BATCHES
         self.journal: DiskJournal | None = None
 
     @property
@@ -135,8 +137,10 @@ class Disk:
     @property
     def is_unsafe(self) -> bool:
         """Whether the table may show what is not durable, and let boards forget it: the disk refuses, or hangs."""
-        hung = self.stalled and _loop().time() - self._stalled_at_s >= HUNG_S
-        return self.refusal is not None or hung
+        now_s = _loop().time()
+        hung = self.stalled and now_s - self._stalled_at_s >= HUNG_S
+        # The word that it works again takes a turn of the loop.
+        return self.refusal is not None or hung or now_s == self._well_at_s
 
     def stall(self) -> None:
         """No sync ends before `go_on`."""
@@ -148,6 +152,8 @@ class Disk:
 
     def go_on(self) -> None:
         """The disk works again."""
+        if self.is_unsafe:
+            self._well_at_s = _loop().time()
         self.stalled, self.refusal = False, None
         if self.journal is not None:
             self.journal.sync()
@@ -185,7 +191,7 @@ class DiskJournal:
         elif len(self._waiting) == 1:
             asyncio.get_running_loop().call_later(disk.sync_s, self.sync)
         disk.batches += 1
-        assert disk.batches < MANY_BATCHES, "the table writes without end"
+        assert disk.batches < disk.most_batches, "the table writes without end"
         disk.on_batch(disk.batches)
         return position
 
@@ -245,6 +251,8 @@ class Cable:
         self.wire = Wire(faults, seed)
         self.layout = layout
         self.host: CableSource | None = None
+        self.is_out = False
+        self._source: CableSource | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._turning = False
         self._empty = asyncio.Event()
@@ -254,6 +262,23 @@ class Cable:
 
     def advance_to_us(self, at_us: int) -> None:
         """Time goes by itself here."""
+
+    def look_for(self, source: "CableSource") -> bool:
+        """A daemon opens the port; whether it is there."""
+        self._source = source
+        return not self.is_out
+
+    def pull(self) -> None:
+        """Somebody pulls it out."""
+        self.is_out = True
+        if self.host is not None:
+            self.host.unplug()
+
+    def put_back(self) -> None:
+        """Somebody puts it back, and the daemon finds it."""
+        self.is_out = False
+        if self._source is not None:
+            self._source.start()
 
     def plug(self, host: "CableSource | None") -> None:
         """Another host's end, or none."""
@@ -348,6 +373,9 @@ class CableSource:
         self._clock = clock
 
     def start(self) -> None:
+        if not self._cable.look_for(self):
+            self._hand_over(self._session.disconnected("the port is not there", self._now_ns()))
+            return
         self._session.connected(self._now_ns())
         self._cable.plug(self)
 
@@ -580,6 +608,7 @@ class Table:
         self.disk = Disk(sync_s)
         self.broker = Broker(self.disk)
         self.wall = Wall()
+        self.boot_id = "virtual-boot-1"
         self._booted_ns = 0
         self.restarts = 0
         self._asked = 0
@@ -601,8 +630,9 @@ class Table:
     def settings(self) -> Settings:
         return from_document(self.document)
 
-    async def start(self, boot_id: str = "virtual-boot-1") -> None:
-        """Start a daemon on what is there."""
+    async def start(self, boot_id: str | None = None) -> None:
+        """Start a daemon on what is there; in the boot that there is, unless it is another one."""
+        self.boot_id = boot_id or self.boot_id
 
         def journal(
             settings: Settings, on_synced: Callable[[int], None], on_safety: Callable[[str | None], None]
@@ -621,7 +651,7 @@ class Table:
             self.port = BrokerPort(self.broker, on_request, on_connection)
             return self.port
 
-        clock = HostClock(_loop(), boot_id, self.wall, self._booted_ns)
+        clock = HostClock(_loop(), self.boot_id, self.wall, self._booted_ns)
         self.daemon = TableDaemon(self.settings, clock, Ports(journal, source, publisher))
         await self.daemon.start()
         self._started.set()
@@ -640,15 +670,16 @@ class Table:
         daemon._publishing.cancel()
         self.restarts += 1
 
-    async def restart(self, boot_id: str = "virtual-boot-1") -> None:
+    async def restart(self, boot_id: str | None = None) -> None:
         """Kill the daemon and start another one."""
         self.kill()
-        await self.start(boot_id)
+        await self.start(boot_id or self.boot_id)
 
     async def reboot(self, boot_id: str) -> None:
         """The host loses its power: another boot, whose monotonic clock begins anew."""
         self.kill()
-        self._booted_ns = _loop().now_ns()
+        # No two boots take equally long, to the nanosecond.
+        self._booted_ns = _loop().now_ns() - 10_000_000_000 - 1_234_567 * self.restarts
         await self.start(boot_id)
 
     def restart_soon(self) -> None:

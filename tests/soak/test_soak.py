@@ -1,0 +1,61 @@
+"""The short part of the soak; the long one is `python -m tests.soak`."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from appliance import rules
+from appliance.mqtt.outbox import QUEUE_LIMIT
+from tests.soak.__main__ import MEGABYTE, bytes_a_stroke
+from tests.soak.year import KEPT, Club
+
+EVENINGS = 10
+MOST_ROWS_A_MATCH = 2_000
+FAULTS = {
+    "cable pull",
+    "bad wire",
+    "board reboot at rest",
+    "daemon killed",
+    "host reboot at rest",
+    "broker away",
+    "wall step",
+    "disk stall",
+    "disk refuses",
+    "request repeated",
+    "request hostile",
+}
+
+
+@pytest.fixture
+def _quiet() -> Iterator[None]:
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(before)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("_quiet")
+@pytest.mark.parametrize("seed", [1, 2])
+def test_evenings_with_faults_from_all_sides_come_to_what_the_players_did(seed: int, tmp_path: Path) -> None:
+    """Nothing lost, doubled or invented (an `UntrueError` says what), and nothing grows but the facts."""
+    club = Club(seed, tmp_path)
+    try:
+        for _ in range(EVENINGS):
+            club.evening()
+    finally:
+        club.close()
+    figures = club.figures
+    assert set(figures.matches) == set(rules.GAMES)
+    assert set(figures.faults) >= FAULTS
+    assert figures.hurt > 0, "nothing began anew while something fell"
+    assert figures.slowest_s["cable"] <= 1.0
+    assert figures.slowest_s["broker"] <= 0.02
+    assert figures.queued <= QUEUE_LIMIT
+    assert figures.memory[-1] - figures.memory[EVENINGS // 2] < 12 * MEGABYTE
+    for sizes in figures.sizes.values():
+        assert max(rows for _, _, rows in sizes) <= KEPT.rows + MOST_ROWS_A_MATCH
+        assert bytes_a_stroke(sizes) < 3_000
