@@ -22,7 +22,7 @@ from appliance.link.messages import BOARDS, ForeignHello, Hello
 from appliance.link.session import HostSession, LinkState
 
 RETRY_FIRST_S = 0.25
-RETRY_LAST_S = 5.0
+RETRY_LAST_S = 2.0
 BLOCKED_PAUSE_S = 0.1
 """How long a port that takes no bytes is left alone, unless bytes come in meanwhile."""
 _READ_BYTES = 4096

@@ -323,7 +323,7 @@ def test_five_minutes_without_a_port_are_few_tries_and_one_sentence(monkeypatch:
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         host = runner.run(play())
     assert len(host.inputs) == 1
-    assert 55 <= tries <= 70
+    assert 140 <= tries <= 160
 
 
 @pytest.mark.parametrize(
