@@ -130,6 +130,9 @@ class Evening:
             if isinstance(item, Edge) and item.channel in strikes and item.level:
                 stroke, is_hurt = next(truth), False
                 hurt_at = self._where_to_hurt(items, index, strikes)
+                if hurt_at:
+                    last = next(n for n in range(index, len(items)) if self._is_last_of_stroke(items, n, strikes))
+                    calls.append(start_us + items[last].at_us + TELLS_AFTER_US)
             if index in hurt_at:
                 # Before this edge, while the one before it has just been: in the fall, or while its colour is told.
                 await self._wait_until(start_us + item.at_us - 4_000)
