@@ -197,6 +197,9 @@ def _made(evening: Evening) -> list[_Made]:
     carpetball = evening.rig.settings.table.game == CARPETBALL
     found = [_Made([], []) for _ in starts]
     for entry in evening.rig.judged.values():
+        if entry.stroke.by == "request":
+            # Told by hand to put the score right: nothing that the table saw.
+            continue
         windows = set()
         told = _told(entry, carpetball=carpetball)
         for fallen in entry.stroke.fallen:
@@ -221,10 +224,8 @@ def _made(evening: Evening) -> list[_Made]:
 
 
 def _told(entry: JudgedStroke, *, carpetball: bool) -> list[tuple[str, str]]:
-    """What people said that a stroke was which the table had asked about; a stroke told by hand was not seen at all."""
+    """What people said that a stroke was which the table had asked about."""
     told = entry.stroke.told
-    if entry.stroke.by == "request":
-        return []
     if carpetball and told.out is not None:
         return [("north", "ball")] * told.out[0] + [("south", "ball")] * told.out[1]
     return [("", name) for name in told.pocketed or ()]
