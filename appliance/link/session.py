@@ -6,6 +6,10 @@ wire repeats, loses or garbles (`ledger.py` keeps the numbers). Entries known to
 make a gap; a gap or a bad frame is one rejection condition: one NAK, and no other until the stream is whole
 again. A heartbeat's levels belong after all entries below its number; while some are missing they wait.
 
+Of a board just met nobody knows how late its first messages were: its ring may come in while the program is
+still starting. So what they say is kept until an answer has come back quickly enough to show the way of the
+clocks, or for `SETTLE_NS`; else a pulse between a late message and a punctual one would shrink to nothing.
+
 Nothing here reads a clock or a port: `now_ns` comes from outside, never runs backwards, and
 `next_deadline_ns` says when `expire` and `poll` want to be called although nothing was received.
 """
@@ -32,7 +36,6 @@ from appliance.link.ledger import SEQ_WRAP, Ledger
 from appliance.link.messages import (
     PROTOCOL_VERSION,
     Ack,
-    BoardCounters,
     ChannelLevels,
     ColourEntry,
     EdgeEntry,
@@ -57,6 +60,11 @@ SILENCE_NS = 3_000_000_000
 HEARTBEAT_PERIOD_NS = 970_000_000
 """An odd period, so that it does not beat with the board's."""
 
+SETTLE_NS = 600_000_000
+"""So long at most the clock of a board just met is sought, while what it says is kept."""
+QUICK_NS = 40_000_000
+"""An answer as quick as this shows the way of the clocks well enough."""
+
 _AT_ONCE_NS = 0
 _MAX_TOKEN = 0xFFFF
 
@@ -76,6 +84,15 @@ class _WaitingLevels:
     number: int
     tick: int
     levels: ChannelLevels
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A message, its unwrapped tick, and whether the board was what it should be when it came."""
+
+    message: Hello | Edges | Heartbeat
+    tick: int
+    is_believed: bool
 
 
 class HostSession:
@@ -100,6 +117,8 @@ class HostSession:
         self._clock: ClockMap | None = None
         self._hello: Hello | ForeignHello | None = None
         self._waiting: _WaitingLevels | None = None
+        self._kept: list[_Kept] = []
+        self._settle_by_ns: int | None = None
         self._count = LinkCounters()
         self._upkeep = Upkeep(configuration)
 
@@ -173,7 +192,8 @@ class HostSession:
             return None
         if self._ack_due or self._nak_due:
             return _AT_ONCE_NS
-        deadlines = [at_ns for at_ns in (self._ask_at_ns, self._give_up_at_ns) if at_ns is not None]
+        times = (self._ask_at_ns, self._give_up_at_ns, self._settle_by_ns)
+        deadlines = [at_ns for at_ns in times if at_ns is not None]
         if self._state is LinkState.UP:
             deadlines += [self._heartbeat_at_ns, self._heard_at_ns + SILENCE_NS]
             if (upkeep_ns := self._upkeep.next_deadline_ns()) is not None:
@@ -195,7 +215,7 @@ class HostSession:
     def disconnected(self, reason: str, now_ns: int) -> list[SourceInput]:
         """Stop: the port is closed, or could not be opened, for `reason` (a sentence)."""
         self._state = LinkState.CLOSED
-        return self._lost(reason, now_ns)
+        return self._settle() + self._lost(reason, now_ns)
 
     def receive(self, data: bytes, now_ns: int) -> list[SourceInput]:
         """Take in bytes from the port; return what they bring, in order."""
@@ -216,12 +236,15 @@ class HostSession:
         """Return what time alone brings: a board fallen silent, a device that never answers."""
         if self._state is LinkState.UP and now_ns >= self._heard_at_ns + SILENCE_NS:
             self._bump("silences")
+            inputs = self._settle()
             self._greet(now_ns)
-            return self._lost("the board has fallen silent though its port is open", now_ns)
+            return inputs + self._lost("the board has fallen silent though its port is open", now_ns)
         give_up_at_ns = self._give_up_at_ns
         if self._state is LinkState.GREETING and give_up_at_ns is not None and now_ns >= give_up_at_ns:
             self._give_up_at_ns = None
             return self._lost(self._refusal or self._no_hello(), now_ns)
+        if self._settle_by_ns is not None and now_ns >= self._settle_by_ns:
+            return self._settle()
         return []
 
     def acknowledge(self, boot_id: int, next_sequence: int) -> None:
@@ -275,7 +298,7 @@ class HostSession:
                 if self._ask_at_ns is None:
                     self._ask_at_ns = now_ns
             case Edges():
-                return self._take_edges(message, now_ns)
+                return self._tell(message, self._clock_sample(message, now_ns, None))
             case Heartbeat():
                 return self._take_heartbeat(message, now_ns)
             case _:
@@ -302,7 +325,7 @@ class HostSession:
             inputs += self._meet(hello, lap + hello.oldest, now_ns)
             is_back = True
         elif self._clock is None:
-            self._clock = ClockMap(hello.tick_hz)
+            self._meet_clock(hello, now_ns)
         if is_back:
             inputs.append(SourceBack(self._source, hello.boot_id, now_ns))
             self._state, self._reported, self._refusal = LinkState.UP, None, None
@@ -316,42 +339,70 @@ class HostSession:
         if oldest > self._ledger.expected:
             self._bump("gaps")
             inputs.append(EdgesLost(self._source, self._ledger.skip_to(oldest), now_ns))
-        return inputs + self._stand(hello, tick, hello.levels, hello.counters)
+        return inputs + self._tell(hello, tick)
 
     def _refuse(self, hello: ForeignHello, now_ns: int) -> list[SourceInput]:
         self._hello = hello
+        inputs = self._settle()
         self._refusal = (
             f"the board speaks protocol {hello.protocol}, this program protocol {PROTOCOL_VERSION}: "
             f"flash the firmware that belongs to this program"
         )
         self._greet(now_ns)
-        return self._lost(self._refusal, now_ns)
+        return inputs + self._lost(self._refusal, now_ns)
 
     def _meet(self, hello: Hello, start: int, now_ns: int) -> list[SourceInput]:
         """Begin with a boot not met before; what is known to have died with the last one is lost."""
-        inputs: list[SourceInput] = []
+        inputs = self._settle()
         if self._ledger.missing:
             inputs.append(EdgesLost(self._source, self._ledger.missing, now_ns))
         self._bump("boots")
         self._boot_id = hello.boot_id
         self._ledger = Ledger(start)
-        self._clock = ClockMap(hello.tick_hz, floor_ns=self._clock.floor_ns if self._clock else 0)
+        self._meet_clock(hello, now_ns)
         self._waiting = None
         return inputs
 
+    def _meet_clock(self, hello: Hello, now_ns: int) -> None:
+        self._clock = ClockMap(hello.tick_hz, floor_ns=self._clock.floor_ns if self._clock else 0)
+        self._settle_by_ns = now_ns + SETTLE_NS
+
     def _take_heartbeat(self, heartbeat: Heartbeat, now_ns: int) -> list[SourceInput]:
         sent_ns = None
+        is_quick = False
         if heartbeat.echo == self._token and self._token_sent_ns is not None:
             sent_ns, self._token_sent_ns = self._token_sent_ns, None
             self._count = replace(self._count, round_trip_ns=now_ns - sent_ns)
+            is_quick = now_ns - sent_ns <= QUICK_NS
+            if self._settle_by_ns is not None and not is_quick:
+                self._heartbeat_at_ns = now_ns
         tick = self._clock_sample(heartbeat, now_ns, sent_ns)
         self._upkeep.heard(heartbeat, now_ns)
-        return self._stand(heartbeat, tick, heartbeat.levels, heartbeat.counters)
+        inputs = self._tell(heartbeat, tick)
+        return self._settle() if is_quick and self._settle_by_ns is not None else inputs
 
-    def _stand(
-        self, message: Hello | Heartbeat, tick: int, levels: ChannelLevels, counters: BoardCounters
-    ) -> list[SourceInput]:
+    def _tell(self, message: Hello | Edges | Heartbeat, tick: int) -> list[SourceInput]:
+        """Return what a message brings, or keep it while the board's clock is not known."""
+        kept = _Kept(message, tick, self._upkeep.in_force)
+        if self._settle_by_ns is None:
+            return self._follow(kept)
+        self._kept.append(kept)
+        return []
+
+    def _settle(self) -> list[SourceInput]:
+        """Take the clock for known; return what was kept."""
+        self._settle_by_ns = None
+        kept, self._kept = self._kept, []
+        return [value for each in kept for value in self._follow(each)]
+
+    def _follow(self, kept: _Kept) -> list[SourceInput]:
+        if isinstance(kept.message, Edges):
+            return self._take_edges(kept.message, kept.tick)
+        return self._stand(kept.message, kept.tick, is_believed=kept.is_believed)
+
+    def _stand(self, message: Hello | Heartbeat, tick: int, *, is_believed: bool) -> list[SourceInput]:
         """Note how things stand at the board after all entries below the message's number."""
+        counters = message.counters
         self._count = replace(
             self._count,
             board_lost=counters.lost,
@@ -360,7 +411,8 @@ class HostSession:
         )
         number = self._ledger.unwrap(message.seq)
         self._ledger.announce(number)
-        self._waiting = _WaitingLevels(number, tick, levels)
+        # Pins that are not yet what they should be say nothing of the table.
+        self._waiting = _WaitingLevels(number, tick, message.levels) if is_believed else None
         if self._ledger.missing:
             if isinstance(message, Heartbeat):
                 self._gap()
@@ -368,8 +420,7 @@ class HostSession:
             self._rejecting = False
         return self._ripe_levels()
 
-    def _take_edges(self, edges: Edges, now_ns: int) -> list[SourceInput]:
-        frame_tick = self._clock_sample(edges, now_ns, None)
+    def _take_edges(self, edges: Edges, frame_tick: int) -> list[SourceInput]:
         first = self._ledger.unwrap(edges.seq)
         self._ledger.announce(first + len(edges.entries))
         if first > self._ledger.expected:
@@ -412,9 +463,6 @@ class HostSession:
         if waiting is None or waiting.number != self._ledger.expected or self._clock is None:
             return []
         self._waiting = None
-        if not self._upkeep.in_force:
-            # Pins that are not yet what they should be say nothing of the table.
-            return []
         return [Levels(self._source, waiting.levels.pairs(), self._clock.to_ns(waiting.tick))]
 
     # ---------------------------------------------------------------- small steps

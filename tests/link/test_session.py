@@ -12,6 +12,7 @@ from appliance.events import (
     SourceInput,
     SourceLost,
 )
+from appliance.link.configuration import BoardConfiguration
 from appliance.link.framing import Deframer, Rejection, encode
 from appliance.link.messages import (
     BoardCounters,
@@ -24,11 +25,12 @@ from appliance.link.messages import (
     HostHeartbeat,
     Message,
     Nak,
+    Standing,
     UnknownEntry,
     UnknownKind,
     decode,
 )
-from appliance.link.session import HostSession, LinkState
+from appliance.link.session import SETTLE_NS, HostSession, LinkState
 from sim.mcu import CAUSE_WATCHDOG, Mcu
 from sim.wire import Faults
 from tests.link.bench import BOOT_ID, CHANNELS, SECOND_US, Bench
@@ -443,8 +445,8 @@ def hello(seq: int = 0, oldest: int = 0, boot_id: int = BOOT_ID, tick: int = 100
     )
 
 
-def heartbeat(seq: int, tick: int = 2000, boot: int = TAG) -> Heartbeat:
-    return Heartbeat(boot, seq, tick, 0, BoardCounters(), ChannelLevels(2, 0))
+def heartbeat(seq: int, tick: int = 2000, boot: int = TAG, echo: int = 0) -> Heartbeat:
+    return Heartbeat(boot, seq, tick, echo, BoardCounters(), ChannelLevels(2, 0))
 
 
 def edges(seq: int, count: int = 1, boot: int = TAG, tick: int = 3000) -> Edges:
@@ -452,14 +454,19 @@ def edges(seq: int, count: int = 1, boot: int = TAG, tick: int = 3000) -> Edges:
 
 
 class Far:
-    """A session and a hand that writes the board's messages one by one."""
+    """A session that knows the board's clock, and a hand that writes the board's messages one by one."""
 
     def __init__(self) -> None:
         self.session = HostSession("board")
         self.session.connected(0)
         self.now_ns = 0
         self.say(hello())
-        self.answers()
+        self.say(heartbeat(0, echo=self.asked()))
+
+    def asked(self) -> int:
+        """The token of the heartbeat that the host sends now."""
+        (token,) = (message.token for message in self.answers() if isinstance(message, HostHeartbeat))
+        return token
 
     def say(self, *messages: Hello | Heartbeat | Edges) -> list[SourceInput]:
         self.now_ns += 1_000_000
@@ -550,8 +557,88 @@ def test_no_time_runs_back_from_one_boot_to_the_next():
     (before,) = far.say(heartbeat(0))
     inputs = far.say(hello(boot_id=BOOT_ID + 1, seq=1, tick=60_000_000))
     inputs += far.say(Edges(TAG + 1, 0, 60_000_500, (EdgeEntry(30_000_000, 0, 1),)))
+    inputs += far.session.expire(far.now_ns + SETTLE_NS)
     (edge,) = (value for value in inputs if isinstance(value, Edge))
     assert edge.at_ns >= before.at_ns
+
+
+# ------------------------------------------------------------------ a clock not known yet
+
+
+class Late:
+    """A session that has begun in the middle of a pulse of 50 ms and reads the first messages 160 ms late.
+
+    The board's ticks are the host's microseconds.
+    """
+
+    def __init__(self) -> None:
+        self.session = HostSession("board")
+        self.session.connected(0)
+        self.session.poll(0)
+        begin = Edges(TAG, 0, 101_000, (EdgeEntry(10_000, 0, 1),))
+        self.first = self.hear(260, hello(tick=100_000, seq=2), begin)
+
+    def hear(self, at_ms: int, *messages: Hello | Heartbeat | Edges) -> list[SourceInput]:
+        return self.session.receive(b"".join(encode(each.to_bytes()) for each in messages), at_ms * 1_000_000)
+
+    def end_of_the_pulse(self) -> list[SourceInput]:
+        return self.hear(301, Edges(TAG, 1, 300_000, (EdgeEntry(60_000, 0, 0),)))
+
+    def asked(self, at_ms: int) -> int:
+        sent = host_messages(self.session.poll(at_ms * 1_000_000))
+        (token,) = (message.token for message in sent if isinstance(message, HostHeartbeat))
+        return token
+
+
+def edge_times_ms(inputs: list[SourceInput]) -> list[float]:
+    return [value.at_ns / 1e6 for value in inputs if isinstance(value, Edge)]
+
+
+def test_a_pulse_across_the_first_late_messages_keeps_its_width():
+    late = Late()
+    assert [type(value) for value in late.first] == [SourceBack]
+    token = late.asked(296)
+    assert late.end_of_the_pulse() == []
+    inputs = late.hear(303, heartbeat(2, 302_000, echo=token))
+    begin_ms, end_ms = edge_times_ms(inputs)
+    assert end_ms - begin_ms == pytest.approx(50, abs=2)
+    assert begin_ms == pytest.approx(10, abs=4)
+    assert isinstance(inputs[-1], Levels)
+    assert edge_times_ms(late.hear(305, Edges(TAG, 2, 304_000, (EdgeEntry(303_500, 0, 1),)))) != []
+
+
+def test_a_slow_answer_is_asked_for_again_and_not_for_ever():
+    late = Late()
+    token = late.asked(260)
+    assert late.hear(303, heartbeat(2, 302_000, echo=token)) == []
+    assert late.session.next_deadline_ns() == 303_000_000
+    assert late.asked(303) != token
+    assert late.end_of_the_pulse() == []
+    assert late.session.expire(260_000_000 + SETTLE_NS - 1) == []
+    assert late.session.next_deadline_ns() == 260_000_000 + SETTLE_NS
+    assert len(edge_times_ms(late.session.expire(260_000_000 + SETTLE_NS))) == 2
+
+
+def test_what_was_kept_is_handed_over_before_the_link_is_lost():
+    late = Late()
+    inputs = late.session.disconnected("pulled", 270_000_000)
+    assert [type(value) for value in inputs] == [Edge, SourceLost]
+    assert late.session.delivered == (BOOT_ID, 1)
+
+
+def test_levels_from_before_a_configuration_are_not_believed_because_they_were_kept():
+    wanted = BoardConfiguration(channels=2, inputs=0b11)
+    session = HostSession("board", configuration=wanted)
+    session.connected(0)
+    session.receive(encode(hello().to_bytes()), 1_000_000)
+    session.poll(1_000_000)
+    raw = heartbeat(0)
+    before = Heartbeat(TAG, 0, 1_500, 0, BoardCounters(), ChannelLevels(2, 0b11), Standing(0, 0))
+    configured = Heartbeat(TAG, 0, raw.tick, 1, BoardCounters(), raw.levels, Standing(wanted.checksum, 0))
+    assert session.receive(encode(before.to_bytes()), 2_000_000) == []
+    (levels,) = session.receive(encode(configured.to_bytes()), 3_000_000)
+    assert isinstance(levels, Levels)
+    assert levels.levels == ((0, 0), (1, 0))
 
 
 def test_frames_before_the_hello_are_ignored():
@@ -605,7 +692,7 @@ def test_a_loss_is_said_once_for_each_reason():
     session.connected(4)
     assert any(isinstance(value, SourceBack) for value in session.receive(encode(hello().to_bytes()), 5))
     assert session.reason is None
-    assert len(session.disconnected("in use", 6)) == 1
+    assert isinstance(session.disconnected("in use", 6)[-1], SourceLost)
 
 
 def test_a_closed_session_wants_nothing():
