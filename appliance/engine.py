@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from appliance.events import ColourReading, Edge, EdgesLost, SourceBack, SourceInput, SourceLost
+from appliance.events import ColourReading, Edge, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
 from appliance.journal import Answer, Batch, Record, Recovered, SourceRow, Stamp
 from appliance.records import ends_stroke, is_fact, read_record, write_event
 from appliance.sensing.bank import (
@@ -135,14 +135,21 @@ class Engine:
         return newest[1] if len(newest) > 1 else records[0].seq if records else 0
 
     def rebuild_sensing(self, rows: Iterable[SourceRow], boot_id: str) -> None:
-        """Bring the debouncers to where they were: everything that followed from these edges is recorded."""
+        """Bring the debouncers to where they were: everything that followed from these edges is recorded.
+
+        The rows begin somewhere in the middle. Where a line's first one is the end of a pulse, the pulse was judged
+        long ago; taken for an edge it would be the end of a block, which the line would have to settle from.
+        """
+        resting = {(each.source, each.channel): 1 - _active_level(each) for each in self.inputs}
         for row in rows:
             if row.stamp.boot_id != boot_id or row.boot_id is None:
                 continue
             if self._progress.get(row.source, (None, 0))[0] != row.boot_id:
                 continue
             self.bank.resume(row.source, row.boot_id)
-            if row.level is not None:
+            if row.level is not None and resting.pop((row.source, row.channel), None) == row.level:
+                self.bank.feed(Levels(row.source, ((row.channel, row.level),), row.at_ns))
+            elif row.level is not None:
                 self.bank.feed(Edge(row.source, row.channel, row.level, row.at_ns))
             elif row.colour is not None:
                 self.bank.feed(ColourReading(row.source, row.channel, row.colour, row.at_ns))
@@ -391,6 +398,10 @@ class Engine:
         event_id = f"{state.seq}.parts.{self._run}.{self._news_count}"
         head = {"event_id": event_id, "match_id": state.match.id, "seq": state.seq}
         return Output(Batch(), ({**head, **news},))
+
+
+def _active_level(found: Input) -> int:
+    return found.pressed_level if isinstance(found, Button) else found.blocked_level
 
 
 def _refusal(transaction: str | None, refused: Refused) -> Json:

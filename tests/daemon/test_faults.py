@@ -224,6 +224,34 @@ class TestAnotherBoard:
         play(main())
 
 
+class TestARestart:
+    """The daemon begins anew, and with it what it knows of the beams."""
+
+    def test_with_a_board_that_has_begun_anew_too_sees_a_strike_at_once(self) -> None:
+        """What is read again begins in the middle: with the end of a strike whose beginning lies before it."""
+
+        async def main() -> None:
+            async with Table() as table:
+                for _ in range(3):
+                    await table.strike()
+                    await table.pass_object("ne", object="white")
+                    await table.run_for(2)
+                await table.until(lambda: table.state["stroke"] is None)
+                await table.run_for(5)
+                judged = len(table.lines)
+                table.cable.reset()
+                await table.run_for(1)
+                await table.restart()
+                await table.run_for(0.3)
+                await table.strike()
+                await table.run_for(0.1)
+                assert table.state["stroke"] is not None
+                assert len(table.lines) == judged
+                assert table.events("beam_fault", "beam_well") == []
+
+        play(main())
+
+
 class TestAHostThatStalls:
     """The bytes wait in the port, and come all at once."""
 
