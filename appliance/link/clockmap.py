@@ -150,7 +150,10 @@ class ClockMap:
         middle = (hull[0][0] + x) // 2
         right = next(index for index, point in enumerate(hull) if point[0] >= middle)
         (x0, y0), (x1, y1) = hull[max(0, right - 1)], hull[max(1, right)]
-        self.skew_ppb = max(-_MAX_SKEW_PPB, min(_MAX_SKEW_PPB, (y1 - y0) * _BILLION // (x1 - x0)))
+        rate_ppb = (y1 - y0) * _BILLION // (x1 - x0)
+        # No board runs like that: so soon after the first messages one of the two points is a late one.
+        if abs(rate_ppb) <= _MAX_SKEW_PPB:
+            self.skew_ppb = rate_ppb
 
     def _steer(self, x: int, y: int, current: int) -> None:
         """Move the mapping from `current`, its value at `x`, towards the best one, never past `y`."""

@@ -88,6 +88,16 @@ def test_a_stalled_host_reads_everything_at_once_and_is_not_fooled():
     assert max(abs(error) for second, error in after if second >= 73) < 2 * MS
 
 
+def test_a_wire_that_turns_slow_soon_after_the_beginning_is_no_drift():
+    """Half a second of punctual messages and then late ones look like a rate that no board has."""
+    board = Board(0)
+    late_ms = (0, 0, 0, 19, 20, 18, 19, 20, 18, 19, 0)
+    errors = [
+        board.message(board.began_ns + number * 250 * MS, late_ns=late * MS) for number, late in enumerate(late_ms)
+    ]
+    assert max(abs(error) for error in errors[2:]) < 4 * MS
+
+
 def test_a_first_message_that_is_late_is_put_right_by_the_next():
     board = Board(0)
     board.message(board.began_ns, late_ns=300 * MS)
