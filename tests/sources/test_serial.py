@@ -237,7 +237,7 @@ def test_a_port_that_takes_no_bytes_blocks_nothing(tmp_path: Path, monkeypatch: 
     async def play() -> None:
         count = 50
         async with bare_pty(tmp_path / "board") as master:
-            host = Host(tmp_path / "board", hurried(20))
+            host = Host(tmp_path / "board", hurried(5))
             async with running(host):
                 os.write(master, encode(hello().to_bytes()))
                 async with asyncio.timeout(DEADLINE_S):
