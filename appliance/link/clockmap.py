@@ -9,7 +9,9 @@ that echoes what the host sent after the mapped time of its tick proves the mapp
 The rate comes from the lower convex hull of the arrivals in the last half minute: the line under all of
 them that runs closest below their middle touches only messages that were not delayed. Corrections are
 slewed, at most one percent, so that the length of a pulse across a correction stays true; only a board just
-met, or an error that no drift can explain, makes the mapping step. Results never run backwards.
+met, or an error that no drift can explain, makes the mapping step. Results never run backwards, and where the
+mapping steps back they do not stand still either, or a pulse across the step would shrink to nothing: they go on
+nearly as fast as the board's clock, as far as the arrival of its messages allows, until the mapping is level.
 
 Everything is integer arithmetic. `x` is nominal nanoseconds of the board since the first sample, `y` what
 has to be added to them to get the host's.
@@ -47,6 +49,7 @@ class ClockMap:
     def __init__(self, tick_hz: int, *, floor_ns: int = 0) -> None:
         """Begin without any sample."""
         self.floor_ns = floor_ns
+        self._floor_x: int | None = None
         self.skew_ppb = 0
         self._tick_hz = tick_hz
         self._newest_tick: int | None = None
@@ -111,7 +114,11 @@ class ClockMap:
         x = self._nominal_ns(tick)
         ahead = x - self._out[0]
         rate = self.skew_ppb + (self._slew_ppb if ahead > 0 else 0)
-        self.floor_ns = max(self.floor_ns, self._origin_ns + x + self._out[1] + ahead * rate // _BILLION)
+        mapped_ns = self._origin_ns + x + self._out[1] + ahead * rate // _BILLION
+        passed = 0 if self._floor_x is None else max(0, x - self._floor_x)
+        going_on_ns = self.floor_ns + passed - passed * _MAX_SLEW_PPB // _BILLION
+        self.floor_ns = max(self.floor_ns, mapped_ns, min(going_on_ns, self._newest_received_ns))
+        self._floor_x = x
         return self.floor_ns
 
     @property

@@ -98,6 +98,18 @@ def test_a_wire_that_turns_slow_soon_after_the_beginning_is_no_drift():
     assert max(abs(error) for error in errors[2:]) < 4 * MS
 
 
+def test_a_pulse_across_a_step_back_keeps_its_length():
+    """Everything is 20 ms late until, in the middle of a pulse of 16 ms, an echo tells how late it all was."""
+    board = Board(0)
+    for number in range(4):
+        board.message(board.began_ns + number * 250 * MS, late_ns=20 * MS)
+    begins_ns = board.began_ns + 990 * MS
+    began_ns = begins_ns + board.message(begins_ns, late_ns=20 * MS)
+    board.message(begins_ns + 8 * MS, late_ns=15 * MS, echoes=True)
+    ended_ns = begins_ns + 16 * MS + board.message(begins_ns + 16 * MS, late_ns=20 * MS)
+    assert 10 * MS < ended_ns - began_ns <= 16 * MS
+
+
 def test_a_first_message_that_is_late_is_put_right_by_the_next():
     board = Board(0)
     board.message(board.began_ns, late_ns=300 * MS)
