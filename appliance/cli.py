@@ -233,6 +233,8 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     watch.add_argument("--broker", type=_host_and_port, metavar="HOST:PORT", help="instead of a file, with --table")
     watch.add_argument("--table", metavar="ID")
 
+    _bridge_arguments(command("bridge", _bridge, "Show a table on a device that people already have."))
+
     replay = command("replay", _replay, "Run recorded edges through the appliance and print its events.")
     replay.add_argument("file", metavar="FILE", help="a recording; - is standard input")
 
@@ -240,10 +242,45 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
 
     command("schema", _schema, "Print the JSON Schemas of everything that is published.")
 
+    broker = command("broker-config", _broker_config, "Write a mosquitto configuration for a network: accounts, TLS.")
+    broker.add_argument("directory", metavar="DIR", type=Path, help="a new one, or an empty one")
+    broker.add_argument("--name", action="append", default=[], metavar="NAME", help="of this machine, or its address")
+    broker.add_argument("--tls-port", type=_port, default=8883, metavar="PORT", help="default: 8883")
+    broker.add_argument("--websocket-tls-port", type=_port, default=8884, metavar="PORT", help="default: 8884")
+    broker.add_argument("--port", type=_port, default=1883, metavar="PORT", help="not encrypted; default: 1883")
+    broker.add_argument(
+        "--websocket-port", type=_port, default=9001, metavar="PORT", help="not encrypted; default: 9001"
+    )
+    broker.add_argument(
+        "--plain-on-network", action="store_true", help="open the ports that are not encrypted to the network"
+    )
+
     install = command("install", _install, "Make this machine start the tables at boot.")
     install.add_argument("--dry-run", action="store_true", help="only say what would be done")
     install.add_argument("--destdir", type=Path, metavar="DIR", help="write below DIR and run nothing, for packages")
     return parser, commands
+
+
+def _bridge_arguments(bridge: _Parser) -> None:
+    from appliance.bridges import BRIDGES
+
+    bridge.formatter_class = argparse.RawDescriptionHelpFormatter
+    bridge.epilog = "\n".join(["names:", *(f"  {name:<10}{what}" for name, what in BRIDGES.items())])
+    bridge.add_argument("name", metavar="NAME", choices=tuple(BRIDGES), help="what to show it on; see below")
+    bridge.add_argument("--config", action="append", default=[], metavar="FILE", help="a table's, with [bridges]")
+    bridge.add_argument("--broker", type=_host_and_port, metavar="HOST:PORT", help="instead of a file, with --table")
+    bridge.add_argument("--table", metavar="ID")
+    bridge.add_argument("--username", metavar="NAME", help="at --broker, with --password-file")
+    bridge.add_argument("--password-file", type=Path, metavar="FILE")
+    bridge.add_argument("--ca", type=Path, metavar="FILE", help="TLS, and the authorities to trust")
+    bridge.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=request_field,
+        metavar="KEY=VALUE",
+        help="one of its settings; goes before the file's",
+    )
 
 
 def _sim_arguments(sim: _Parser) -> None:
@@ -402,6 +439,26 @@ def _install(options: argparse.Namespace) -> int:
     return WELL
 
 
+def _broker_config(options: argparse.Namespace) -> int:
+    from appliance.tools import broker_config as tool
+    from appliance.tools.broker_config.certificate import is_name, own_names
+    from appliance.tools.broker_config.configuration import Listeners
+
+    for name in options.name:
+        if not is_name(name):
+            raise _WrongUseError(f'--name: "{name}" is neither a name in a network, such as club.local, nor an address')
+    ports = (options.port, options.tls_port, options.websocket_port, options.websocket_tls_port)
+    if 0 in ports or len(set(ports)) < len(ports):
+        raise _WrongUseError("the four ports must differ, and none can be 0")
+    names = tuple(dict.fromkeys([*options.name, *own_names()]))
+    try:
+        print(tool.broker_config(options.directory, names, Listeners(*ports, options.plain_on_network)))
+    except tool.BrokerConfigError as error:
+        _say(str(error))
+        return FOUND_WRONG
+    return WELL
+
+
 def _run(options: argparse.Namespace) -> int:
     tables = _settings(options.config)
     log = logging.getLogger("appliance.config")
@@ -472,6 +529,40 @@ def _watch(options: argparse.Namespace) -> int:
             raise _WrongUseError(f"--table: {error}") from None
         watched = Watched(options.table, Mqtt(host=host, port=port))
     return asyncio.run(watch(watched, sys.stdout))
+
+
+def _bridge(options: argparse.Namespace) -> int:
+    at_broker = (options.table, options.username, options.password_file, options.ca)
+    if bool(options.config) == (options.broker is not None):
+        raise _WrongUseError("bridge needs either --config FILE, or --broker HOST:PORT and --table ID")
+    if options.config and any(at_broker):
+        raise _WrongUseError("--table, --username, --password-file and --ca go with --broker; a file has its own")
+    if options.broker and not options.table:
+        raise _WrongUseError("--broker needs --table ID beside it")
+    if (options.username is None) != (options.password_file is None):
+        raise _WrongUseError("--username and --password-file go together")
+    tables = _settings(options.config)
+    from appliance.bridges.choose import choose
+    from appliance.bridges.run import run
+    from appliance.config import ConfigurationError, Mqtt, Tls
+
+    given = dict(options.set)
+    try:
+        if options.broker:
+            tls = None if options.ca is None else Tls(ca=options.ca)
+            host, port = options.broker
+            at = Mqtt(host=host, port=port, username=options.username, password_file=options.password_file, tls=tls)
+            bridges = [choose(options.name, options.table, at, None, given)]
+        else:
+            bridges = [
+                choose(options.name, table.table.id, table.mqtt, getattr(table.bridges, options.name), given)
+                for table in tables
+            ]
+    except ConfigurationError as error:
+        raise _WrongUseError("; ".join(str(problem) for problem in error.problems)) from None
+    except ValueError as error:
+        raise _WrongUseError(f"--table: {error}") from None
+    return run(bridges)
 
 
 def _record(options: argparse.Namespace) -> int:
