@@ -86,8 +86,9 @@ def decide(state: TableState, given: TableInput, policy: Policy) -> Decision | R
             case ClockPassed(at_ns):
                 _quiet(draft, at_ns)
             case Rebooted(at_ns):
-                if state.stroke or state.last_close or state.pressed or state.paused_ns is not None:
-                    draft.emit(QuietRestarted(at_ns))
+                restarted = QuietRestarted(at_ns)
+                if evolve(state, restarted, state.seq) != state:
+                    draft.emit(restarted)
             case Request():
                 carry_out(draft, given)
             case Begin():

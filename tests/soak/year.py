@@ -124,7 +124,7 @@ class Evening:
         truth = iter(each for each in match.truth if isinstance(each, STROKES))
         stroke: rules.Observation | None = None
         hurt_at: dict[int, None] = {}
-        is_hurt = False
+        is_hurt = False  # until the next strike: told as a whole, what jumped is not said once more
         for index, item in enumerate(items):
             self._words = [(at_us + self._shift_us) / 1e6 for at_us in calls if at_us >= start_us + item.at_us]
             if isinstance(item, Edge) and item.channel in strikes and item.level:
@@ -153,7 +153,6 @@ class Evening:
             if is_hurt and stroke is not None and self._is_last_of_stroke(items, index, strikes):
                 await self._wait_until(start_us + item.at_us + TELLS_AFTER_US)
                 await self._call(dict(request(stroke)))
-                is_hurt = False
 
     def _where_to_hurt(self, items: list[Any], strike: int, strikes: set[int]) -> dict[int, None]:
         """At which signal of this stroke something begins anew, if at all: at the end of a fall, or at its colour."""

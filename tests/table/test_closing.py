@@ -216,6 +216,18 @@ def test_a_strike_opens_a_stroke_and_closes_the_one_before():
     assert table.open_stroke["player"] == 2
 
 
+@pytest.mark.parametrize("call", ["break_not_made", "no_stroke"])
+def test_the_first_strike_after_a_reboot_counts_whatever_the_time_of_the_last_one(call):
+    table = Session(strike=True)
+    if call == "no_stroke":
+        table.played()
+    table.strike(1_000)
+    table.do(call, at=1_001)
+    table.reboot(at=5)  # the clock of the new boot begins from the start
+    table.strike(10)
+    assert table.document["stroke"] is not None, "compared with the clock of another boot, it came before the last one"
+
+
 def test_a_strike_within_a_second_is_the_same_strike():
     table = Session(strike=True)
     table.strike(1)
