@@ -240,7 +240,8 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
 
     _sim_arguments(command("sim", _sim, "Play matches with the physics of the sensors, and say what is got right."))
 
-    command("schema", _schema, "Print the JSON Schemas of everything that is published.")
+    schema = command("schema", _schema, "Print the contract over MQTT: an AsyncAPI 3 document.")
+    schema.add_argument("--json-schema", action="store_true", help="the JSON Schemas of its messages alone")
 
     broker = command("broker-config", _broker_config, "Write a mosquitto configuration for a network: accounts, TLS.")
     broker.add_argument("directory", metavar="DIR", type=Path, help="a new one, or an empty one")
@@ -421,10 +422,10 @@ def _replay(options: argparse.Namespace) -> int:
         return replay(lines, sys.stdout, sys.stderr)
 
 
-def _schema(_options: argparse.Namespace) -> int:
-    from appliance.mqtt.schema import main_text
+def _schema(options: argparse.Namespace) -> int:
+    from appliance.mqtt import asyncapi, schema
 
-    print(main_text())
+    print(schema.json_schema_text() if options.json_schema else asyncapi.main_text())
     return WELL
 
 

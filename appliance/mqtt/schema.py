@@ -1,10 +1,11 @@
 """The contract as JSON Schema (draft 2020-12), from the very models that messages are checked with."""
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
-from pydantic.json_schema import models_json_schema
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from appliance.mqtt import models
 from appliance.mqtt.requests import REQUESTS
@@ -12,7 +13,7 @@ from appliance.mqtt.topics import SCHEMAS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-_DOCUMENTS = (
+DOCUMENTS: tuple[type[BaseModel], ...] = (
     models.State,
     models.Info,
     models.Health,
@@ -22,17 +23,39 @@ _DOCUMENTS = (
     models.Beam,
 )
 
+Schema = dict[str, Any]
 
-def documents() -> dict[str, Any]:
+
+class _Untitled(GenerateJsonSchema):
+    """Without a title that only says a property's name again."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def of_models(wanted: Sequence[type[BaseModel]], reference: str) -> Mapping[str, Schema]:
+    """The schemas of these models and of all that they are made of, by name, each referring to the others as
+    `reference` says (`#/$defs/{model}`).
+    """
+    every = [(model, "validation") for model in wanted]
+    _, whole = models_json_schema(every, ref_template=reference, schema_generator=_Untitled)  # type: ignore[arg-type]
+    named: Mapping[str, Schema] = _without_null_defaults(whole["$defs"])
+    return named
+
+
+def availability() -> Schema:
+    """The schema of the one plain text that has one."""
+    return TypeAdapter(models.Availability).json_schema()
+
+
+def documents() -> Schema:
     """Every document in one object: `documents` by topic, with what they share under `$defs`.
 
     Each entry of `documents` is a schema whose references resolve within the whole object.
     """
-    every: list[type[BaseModel]] = [*_DOCUMENTS, *REQUESTS]
-    references, whole = models_json_schema([(model, "validation") for model in every])
 
-    def of(model: type[BaseModel]) -> dict[str, Any]:
-        return references[(model, "validation")]
+    def of(model: type[BaseModel]) -> Schema:
+        return {"$ref": f"#/$defs/{model.__name__}"}
 
     return {
         "$schema": DIALECT,
@@ -40,7 +63,7 @@ def documents() -> dict[str, Any]:
         "description": "Every message between a Pocketbeam table and a broker.",
         "schemas": list(SCHEMAS),
         "documents": {
-            "availability": TypeAdapter(models.Availability).json_schema(),
+            "availability": availability(),
             "state": of(models.State),
             "info": of(models.Info),
             "health": of(models.Health),
@@ -49,13 +72,18 @@ def documents() -> dict[str, Any]:
             "beam": of(models.Beam),
             "request": {"oneOf": [of(model) for model in REQUESTS]},
         },
-        "$defs": _without_null_defaults(whole["$defs"]),
+        "$defs": of_models([*DOCUMENTS, *REQUESTS], "#/$defs/{model}"),
     }
 
 
-def main_text() -> str:
-    """What `pocketbeam schema` prints."""
-    return json.dumps(documents(), indent=2, ensure_ascii=False)
+def json_schema_text() -> str:
+    """What `pocketbeam schema --json-schema` prints."""
+    return to_text(documents())
+
+
+def to_text(document: Schema) -> str:
+    """A document as people read it; the same text for the same program, always."""
+    return json.dumps(document, indent=2, ensure_ascii=False)
 
 
 def _without_null_defaults(node: Any) -> Any:

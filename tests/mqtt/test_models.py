@@ -214,7 +214,7 @@ def test_the_models_and_the_topics_name_the_same_schemas() -> None:
 
 
 def test_the_printed_schema_accepts_what_the_models_accept() -> None:
-    printed = json.loads(schema.main_text())
+    printed = json.loads(schema.json_schema_text())
     Draft202012Validator.check_schema(printed)
     for topic, document in DOCUMENTS.values():
         kind = topic.split("/")[2]
@@ -224,7 +224,7 @@ def test_the_printed_schema_accepts_what_the_models_accept() -> None:
 
 
 def test_the_printed_schema_knows_every_request() -> None:
-    printed = json.loads(schema.main_text())
+    printed = json.loads(schema.json_schema_text())
     requests = {**printed["documents"]["request"], "$defs": printed["$defs"]}
     validator = Draft202012Validator(requests)
     validator.validate({"command": "stroke", "pocketed": ["white"], "transaction": "t"})
