@@ -19,6 +19,7 @@ from appliance.config.settings import (
     Tls,
     Web,
 )
+from appliance.config.structure import bridge_settings
 
 __all__ = [
     "Beam",
@@ -34,6 +35,7 @@ __all__ = [
     "Table",
     "Tls",
     "Web",
+    "bridge_settings",
     "from_document",
     "load",
     "load_all",

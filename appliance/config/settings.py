@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from appliance.bridges.settings import Bridges
 from appliance.config.problems import Problem
 
 CARROM = ("money_carrom", "club_carrom", "new_carrom")
@@ -322,5 +323,6 @@ class Settings(_Part):
     lamps: tuple[Lamp, ...] = ()
     mqtt: Mqtt = Mqtt()
     web: Web | None = None
+    bridges: Bridges = Bridges()
     file: str = ""
     warnings: tuple[Problem, ...] = ()

@@ -5,8 +5,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from appliance.bridges.settings import AwtrixSettings, Bridges, WledSettings
 from appliance.config.lines import KeyPath
-from appliance.config.problems import nearest, one_of
+from appliance.config.problems import ConfigurationError, nearest, one_of
 from appliance.config.report import Report
 from appliance.config.settings import (
     Beam,
@@ -24,8 +25,11 @@ from appliance.config.settings import (
 )
 
 LISTS: dict[str, type[BaseModel]] = {"sources": Source, "beams": Beam, "buttons": Button, "lamps": Lamp}
-TABLES: dict[str, type[BaseModel]] = {"table": Table, "mqtt": Mqtt, "web": Web}
-_INNER: dict[str | int, type[BaseModel]] = {"players": Player, "settings": BeamSettings, "long": Press, "tls": Tls}
+TABLES: dict[str, type[BaseModel]] = {"table": Table, "mqtt": Mqtt, "web": Web, "bridges": Bridges}
+_INNER: dict[str | int, type[BaseModel]] = {
+    **{"players": Player, "settings": BeamSettings, "long": Press, "tls": Tls},
+    **{"awtrix": AwtrixSettings, "wled": WledSettings},
+}
 _NOT_SECTIONS = {"file", "warnings"}
 SECTIONS = tuple(name for name in Settings.model_fields if name not in _NOT_SECTIONS)
 
@@ -37,6 +41,7 @@ _KINDS = {
     "bool_type": "true or false",
     "tuple_type": "a list in [ ]",
     "model_type": "a table",
+    "dict_type": "a table",
     "press": 'what a long press asks for, such as { action = "undo" }',
     "player": 'a name in quotation marks or { id = "a17", name = "Asha" }',
     "finite_number": "a finite number",
@@ -50,6 +55,9 @@ _EXAMPLES = {
     "action": 'action = "done"',
     "shows": 'shows = "turn"',
     "name": 'name = "Asha"',
+    "prefix": 'prefix = "awtrix_1a2b3c"',
+    "topic": 'topic = "wled/hall"',
+    "presets": "presets = { match_ended = 5, match_point = 4 }",
 }
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -76,6 +84,15 @@ def read_structure(document: dict[str, Any], report: Report) -> dict[str, Any]:
     if "table" not in document:
         report.wrong(("table",), 'the section is missing; write [table] with id = "club-1" and a game')
     return sections
+
+
+def bridge_settings(name: str, raw: dict[str, Any]) -> Any:
+    """The settings of one bridge alone; ConfigurationError with everything that is wrong with them."""
+    report = Report("", {})
+    filled = _fill(Bridges, {name: raw}, ("bridges",), report)
+    if filled is None:
+        raise ConfigurationError(report.problems)
+    return getattr(filled, name)
 
 
 def shown(value: Any) -> str:
@@ -109,7 +126,7 @@ def _fill(model: type[Model], raw: Any, path: KeyPath, report: Report) -> Model 
         return model.model_validate(data)
     except ValidationError as error:
         for fault in error.errors(include_url=False):
-            at = fault["loc"]
+            at = tuple(part for part in fault["loc"] if part != "[key]")
             if at[:1] == ("players",) and len(at) == 3 and isinstance(raw["players"][at[1]], str):
                 at = at[:2]  # a plain name has no inner keys to point at
             report.wrong((*path, *at), _sentence(dict(fault), _model_at(model, at)))

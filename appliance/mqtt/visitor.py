@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 import aiomqtt
 
-from appliance.mqtt.client import ANSWER_TIMEOUT_S, sentence
+from appliance.mqtt.client import ANSWER_TIMEOUT_S, KEEPALIVE_S, sentence
 from appliance.mqtt.topics import BASE
 from appliance.mqtt.transport import (
     BrokerSettings,
@@ -25,9 +25,14 @@ from appliance.mqtt.transport import (
 class VisitError(ConnectionError):
     """There is no connection, or it has ended; the text is one sentence."""
 
+    def __init__(self, sentence: str, *, reached: bool = True) -> None:
+        """`reached`: something answered, even if only to throw us out."""
+        super().__init__(sentence)
+        self.reached = reached
+
 
 @asynccontextmanager
-async def visit(settings: BrokerSettings) -> AsyncIterator[aiomqtt.Client]:
+async def visit(settings: BrokerSettings, *, will: aiomqtt.Will | None = None) -> AsyncIterator[aiomqtt.Client]:
     """A connected client; VisitError where there is none, or where it breaks inside the block."""
     try:
         context = None if settings.tls is None else tls_context(settings.tls)
@@ -41,9 +46,13 @@ async def visit(settings: BrokerSettings) -> AsyncIterator[aiomqtt.Client]:
             tls_context=context,
             identifier=f"{BASE}-visitor-{secrets.token_hex(4)}",
             timeout=ANSWER_TIMEOUT_S,
+            keepalive=KEEPALIVE_S,
+            will=will,
         ) as client:
             yield client
-    except (UnreachableError, RejectedError) as error:
+    except UnreachableError as error:
+        raise VisitError(str(error), reached=False) from None
+    except RejectedError as error:
         raise VisitError(str(error)) from None
     except aiomqtt.MqttError as error:
         raise VisitError(sentence(error, settings)) from None
