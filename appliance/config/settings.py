@@ -21,6 +21,7 @@ _HIGHEST_PIN = 27
 _NS_PER_MS = 1_000_000
 _NS_PER_S = 1_000_000_000
 _SLUG = re.compile(r"[a-z0-9-]+")
+_TOPIC = re.compile(r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*")
 _PIN = re.compile(r"(GPIO|BOARD)([0-9]{1,2})")
 _GPIO_AT = {  # by place on the 40-pin header; the other places are power and ground
     **{3: 2, 5: 3, 7: 4, 8: 14, 10: 15, 11: 17, 12: 18, 13: 27, 15: 22, 16: 23, 18: 24, 19: 10, 21: 9, 22: 25},
@@ -88,6 +89,14 @@ def _address(value: str) -> str:
     bare_ipv6 = ":" in host and not (host.startswith("[") and host.endswith("]"))
     if not host or bare_ipv6 or not (port.isascii() and port.isdigit() and int(port) <= 65_535):
         raise ValueError(f'must be HOST:PORT such as "127.0.0.1:8080" or "[::1]:8080", not "{value}"')
+    return value
+
+
+def _prefix(value: str) -> str:
+    if not _TOPIC.fullmatch(value):
+        raise ValueError(
+            f'must be a topic of letters, digits, "_", "-" and "/", such as "homeassistant", not "{value}"'
+        )
     return value
 
 
@@ -296,6 +305,13 @@ class Mqtt(_Part):
     tls: Tls | None = None
 
 
+class HomeAssistant(_Part):
+    """Section `[home_assistant]`: whether the table announces itself there, and under which discovery prefix."""
+
+    enabled: bool = True
+    prefix: Annotated[str, AfterValidator(_prefix)] = "homeassistant"
+
+
 class Web(_Part):
     """Section `[web]`: where the pages are served; port 0 is any free one."""
 
@@ -322,6 +338,7 @@ class Settings(_Part):
     buttons: tuple[Button, ...] = ()
     lamps: tuple[Lamp, ...] = ()
     mqtt: Mqtt = Mqtt()
+    home_assistant: HomeAssistant = HomeAssistant()
     web: Web | None = None
     bridges: Bridges = Bridges()
     file: str = ""

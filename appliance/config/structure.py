@@ -13,6 +13,7 @@ from appliance.config.settings import (
     Beam,
     BeamSettings,
     Button,
+    HomeAssistant,
     Lamp,
     Mqtt,
     Player,
@@ -25,7 +26,13 @@ from appliance.config.settings import (
 )
 
 LISTS: dict[str, type[BaseModel]] = {"sources": Source, "beams": Beam, "buttons": Button, "lamps": Lamp}
-TABLES: dict[str, type[BaseModel]] = {"table": Table, "mqtt": Mqtt, "web": Web, "bridges": Bridges}
+TABLES: dict[str, type[BaseModel]] = {
+    "table": Table,
+    "mqtt": Mqtt,
+    "home_assistant": HomeAssistant,
+    "web": Web,
+    "bridges": Bridges,
+}
 _INNER: dict[str | int, type[BaseModel]] = {
     **{"players": Player, "settings": BeamSettings, "long": Press, "tls": Tls},
     **{"awtrix": AwtrixSettings, "wled": WledSettings},
