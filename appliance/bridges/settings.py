@@ -12,7 +12,7 @@ _LONGEST_TOPIC = 200
 def _device_topic(value: str) -> str:
     """The beginning of a device's topics as every broker carries it."""
     if not value or value != value.strip("/") or re.search(r"[#+\s\x00-\x1f]", value):
-        raise ValueError(f'must be the beginning of a topic such as "wled/hall", without # and +, not "{value}"')
+        raise ValueError(f'must be how a topic begins, such as "wled/hall", without # and +, not "{value}"')
     if len(value) > _LONGEST_TOPIC:
         raise ValueError(f"must have at most {_LONGEST_TOPIC} characters, this has {len(value)}")
     if value.split("/")[0] == "pocketbeam":
