@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from appliance import rules
 from appliance.table.evolve import amended_steps, evolve
-from appliance.table.fold import Verdict, corrections_of, fold_match, fold_step, judge
+from appliance.table.fold import Verdict, fold_match, fold_step, judge
 from appliance.table.inputs import Refused
 from appliance.table.model import (
     Action,
@@ -18,7 +18,6 @@ from appliance.table.model import (
     Corrected,
     Fallen,
     Fold,
-    Match,
     Policy,
     Question,
     Step,
@@ -72,7 +71,7 @@ class Draft:
 
     def projected(self) -> Fold:
         """The fold if every open question took its assumption: what the next call must fit."""
-        return judge(self.fold, corrections_of(self.state.match.steps), lambda fold, stroke: True).fold
+        return judge(self.fold, lambda fold, stroke: True).fold
 
     def step(self, action: Action, *, assume_all: bool = False, strict: bool = False) -> None:
         """Take a step: fold it in, judge what can be judged now, ask what must be asked.
@@ -81,13 +80,12 @@ class Draft:
         behind would become impossible (`later_stroke_impossible`), or something that counted would.
         """
         match = self.state.match
-        corrections = _corrections_with(match, action)
         if isinstance(action, Corrected):
             before = fold_match(match.started, (*match.steps, Step(action)))
         else:
-            before = fold_step(self.fold, Step(action), corrections)
+            before = fold_step(self.fold, Step(action))
         newest = action.number if isinstance(action, StrokeClosed) else None
-        verdict = judge(before, corrections, self._may_assume(newest, assume_all))
+        verdict = judge(before, self._may_assume(newest, assume_all))
         if strict:
             self._refuse_impossible(verdict.fold, action)
             self._refuse_lost(verdict.fold, action)
@@ -102,7 +100,7 @@ class Draft:
         trial = amended_steps(match.steps, Amended(number, fallen, (), (), 0, 0))
         before = fold_match(match.started, trial)
         newest = max((s.number for s in before.waiting), default=number)
-        verdict = judge(before, corrections_of(trial), self._may_assume(newest, assume_all=False))
+        verdict = judge(before, self._may_assume(newest, assume_all=False))
         if len(verdict.fold.impossible) > len(self.fold.impossible):
             return False
         if not set(_scored(self.fold)) <= {number, *_scored(verdict.fold), *(s.number for s in verdict.fold.waiting)}:
@@ -132,8 +130,7 @@ class Draft:
         """Refuse what would make a call or a stroke impossible that counted, or that waits for its turn."""
         known = list(self.projected().impossible)
         own = self._stroke_of(action)
-        corrections = _corrections_with(self.state.match, action)
-        ahead = judge(after, corrections, lambda fold, stroke: True).fold
+        ahead = judge(after, lambda fold, stroke: True).fold
         for refused in ahead.impossible:
             if refused in known:
                 known.remove(refused)
@@ -178,10 +175,6 @@ def _scored(fold: Fold) -> list[int]:
 
 def _voids(action: Action, number: int) -> bool:
     return isinstance(action, Corrected) and action.stroke == number
-
-
-def _corrections_with(match: Match, action: Action) -> dict[int, tuple[Corrected, ...]]:
-    return corrections_of((*match.steps, Step(action)))
 
 
 def _question(question_id: str, stroke: int, need: Need) -> Question:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from appliance import rules
+from appliance.rules.copying import changed
 from appliance.rules.events import BoardStarted
 from appliance.table.doubts import is_nothing, open_doubt
 from appliance.table.match_point import sides_at_match_point
@@ -56,14 +57,13 @@ def start_fold(started: MatchStarted) -> Fold:
 def fold_match(started: MatchStarted, steps: Iterable[Step]) -> Fold:
     """The fold of a whole match; corrections hold from the stroke that they correct."""
     steps = tuple(steps)
-    corrections = corrections_of(steps)
-    fold = start_fold(started)
+    fold = changed(start_fold(started), corrections=_corrections_of(steps))
     for step in steps:
-        fold = fold_step(fold, step, corrections)
+        fold = fold_step(fold, step)
     return fold
 
 
-def corrections_of(steps: Iterable[Step]) -> dict[int, tuple[Corrected, ...]]:
+def _corrections_of(steps: Iterable[Step]) -> dict[int, tuple[Corrected, ...]]:
     """The corrections of each stroke, oldest first."""
     found: dict[int, tuple[Corrected, ...]] = {}
     for step in steps:
@@ -72,10 +72,10 @@ def corrections_of(steps: Iterable[Step]) -> dict[int, tuple[Corrected, ...]]:
     return found
 
 
-def fold_step(fold: Fold, step: Step, corrections: Mapping[int, Sequence[Corrected]]) -> Fold:
-    """The fold after one more step. `corrections` are those of the whole match as it is now."""
-    fold = replace(_take_action(fold, step, corrections), questions=fold.questions)
-    fold = _judge_known(replace(fold, known=(*fold.known, *step.judged)), corrections)
+def fold_step(fold: Fold, step: Step) -> Fold:
+    """The fold after one more step, which is no new correction: that one reaches back, and takes `fold_match`."""
+    fold = _take_action(fold, step)
+    fold = _judge_known(changed(fold, known=(*fold.known, *step.judged)))
     open_now = (*fold.questions, *step.questions)
     left = tuple(question for question in open_now if _is_open(fold, question))
     settled = tuple(question for question in open_now if question not in left)
@@ -84,11 +84,11 @@ def fold_step(fold: Fold, step: Step, corrections: Mapping[int, Sequence[Correct
         *fold.news,
         *(_question_opened(question) for question in step.questions),
     )
-    return replace(fold, questions=left, news=news)
+    return changed(fold, questions=left, news=news)
 
 
-def _take_action(fold: Fold, step: Step, corrections: Mapping[int, Sequence[Corrected]]) -> Fold:
-    fold = replace(fold, news=())
+def _take_action(fold: Fold, step: Step) -> Fold:
+    fold = changed(fold, news=())
     match step.action:
         case StrokeClosed() as stroke:
             opened = {
@@ -97,19 +97,19 @@ def _take_action(fold: Fold, step: Step, corrections: Mapping[int, Sequence[Corr
                 "by": stroke.by,
                 "player": stroke.player,
             }
-            made = corrections.get(stroke.number, ())
+            made = fold.corrections.get(stroke.number, ())
             corrected = correct_stroke(stroke, made)
             player = corrected_player(made)
             shooters = fold.shooters if player is None else (*fold.shooters, (stroke.number, player))
-            return replace(fold, queue=(*fold.queue, corrected), shooters=shooters, news=(opened,))
+            return changed(fold, queue=(*fold.queue, corrected), shooters=shooters, news=(opened,))
         case Called() as call:
-            return replace(fold, queue=(*fold.queue, call))
+            return changed(fold, queue=(*fold.queue, call))
         case Answered(question_id, value):
             return _answer(fold, question_id, value)
         case Swapped(first, second):
             players = list(fold.players)
             players[first - 1], players[second - 1] = players[second - 1], players[first - 1]
-            return replace(fold, players=tuple(players))
+            return changed(fold, players=tuple(players))
         case Abandoned():
             return replace(
                 fold,
@@ -129,15 +129,15 @@ def _answer(fold: Fold, question_id: str, value: str | bool | int) -> Fold:
     if question is None:  # a correction made the question pointless
         return fold
     news = {"event": "question_answered", "question": question.id, "stroke": question.stroke, "value": value}
-    fold = replace(fold, news=(news,))
+    fold = changed(fold, news=(news,))
     if question.passage_id is None:
-        return replace(fold, shooters=(*fold.shooters, (question.stroke, int(value))))
+        return changed(fold, shooters=(*fold.shooters, (question.stroke, int(value))))
     passage_id = question.passage_id
     queue = tuple(
         answered(item, passage_id, value) if isinstance(item, StrokeClosed) and item.number == question.stroke else item
         for item in fold.queue
     )
-    return replace(fold, queue=queue)
+    return changed(fold, queue=queue)
 
 
 def _is_open(fold: Fold, question: Question) -> bool:
@@ -206,29 +206,29 @@ def _is_void(corrections: Sequence[Corrected]) -> bool:
     return next((c.void for c in reversed(corrections) if c.void is not None), False)
 
 
-def _known(fold: Fold, stroke: StrokeClosed, corrections: Mapping[int, Sequence[Corrected]]) -> Judged | None:
+def _known(fold: Fold, stroke: StrokeClosed) -> Judged | None:
     """What the oldest waiting stroke was judged to have been; None where that is still open.
 
     A stroke outside play, or a void one, counts for nothing and needs no judgement: if a correction brings it
     back into play, it is looked at as if for the first time.
     """
-    if not fold.in_play or _is_void(corrections.get(stroke.number, ())):
+    if not fold.in_play or _is_void(fold.corrections.get(stroke.number, ())):
         nothing = tuple(Judgement(fallen.passage_id, None, "unknown") for fallen in stroke.fallen)
         return Judged(stroke.number, nothing)
     return next((judged for judged in fold.known if judged.stroke == stroke.number), None)
 
 
-def _judge_known(fold: Fold, corrections: Mapping[int, Sequence[Corrected]]) -> Fold:
+def _judge_known(fold: Fold) -> Fold:
     """Judge from the head of the queue as far as it is known what it was. Calls wait for strokes only."""
     while fold.queue:
         head = fold.queue[0]
         if isinstance(head, Called):
             fold = _call(fold, head)
             continue
-        judged = _known(fold, head, corrections)
+        judged = _known(fold, head)
         if judged is None:
             break
-        fold = _judge_head(fold, head, judged, corrections)
+        fold = _judge_head(fold, head, judged)
     return fold
 
 
@@ -236,15 +236,15 @@ def _call(fold: Fold, call: Called) -> Fold:
     """Put a call to the rules; what hands still have to do stays, unless the table is set up again."""
     seen = rules.parse_observation(fold.rules.game, call.observation)
     if isinstance(seen, rules.NextBoard | rules.NextRound | rules.LineUp):
-        fold = replace(fold, instructions=())
-    return _apply(replace(fold, queue=fold.queue[1:]), seen, stroke=None)
+        fold = changed(fold, instructions=())
+    return _apply(changed(fold, queue=fold.queue[1:]), seen, stroke=None)
 
 
-def _judge_head(fold: Fold, head: StrokeClosed, judged: Judged, corrections: Mapping[int, Sequence[Corrected]]) -> Fold:
+def _judge_head(fold: Fold, head: StrokeClosed, judged: Judged) -> Fold:
     """Judge the stroke that waits longest, as `judged` says it was."""
     known = tuple(other for other in fold.known if other.stroke != head.number)
-    fold = replace(fold, queue=fold.queue[1:], known=known)
-    made = corrections.get(head.number, ())
+    fold = changed(fold, queue=fold.queue[1:], known=known)
+    made = fold.corrections.get(head.number, ())
     named = corrected_player(made)
     settled_player = named or judged.player
     if settled_player is not None:
@@ -255,21 +255,21 @@ def _judge_head(fold: Fold, head: StrokeClosed, judged: Judged, corrections: Map
     if not fold.in_play or _is_void(made):
         reason = "the stroke is void" if fold.in_play else "the board was over"
         entry = JudgedStroke(head, counted, None, 0, None, reason)
-        return replace(fold, strokes=(*fold.strokes, entry), news=fold.news + _not_scored_news(entry))
+        return changed(fold, strokes=(*fold.strokes, entry), news=fold.news + _not_scored_news(entry))
     assumed = any(j.how == "assumed" for j in counted.objects) and head.told.pocketed is None and head.told.out is None
     if assumed or (judged.player_assumed and named is None):
-        fold = replace(fold, assumptions=fold.assumptions | {head.number})
+        fold = changed(fold, assumptions=fold.assumptions | {head.number})
     if _nothing_happened(head, counted):
         entry = JudgedStroke(head, counted, None, 0, None, "nothing fell, and no stroke was felt")
-        return replace(fold, strokes=(*fold.strokes, entry), news=fold.news + _not_scored_news(entry))
-    before, fold = fold, replace(fold, instructions=())
+        return changed(fold, strokes=(*fold.strokes, entry), news=fold.news + _not_scored_news(entry))
+    before, fold = fold, changed(fold, instructions=())
     for _ in range(turns.misses):
         fold = _apply(fold, rules.miss(fold.rules), stroke=None, assumed=True)
     seen = observation(fold.rules, head, counted)
     line = rules.observation_document(seen)
     entry = JudgedStroke(head, counted, turns.player, turns.misses, line)
     applied = _apply(
-        replace(fold, strokes=(*fold.strokes, entry), news=fold.news + _not_scored_news(entry)),
+        changed(fold, strokes=(*fold.strokes, entry), news=fold.news + _not_scored_news(entry)),
         seen,
         stroke=head.number,
     )
@@ -314,7 +314,7 @@ def _apply(fold: Fold, seen: rules.Observation, *, stroke: int | None, assumed: 
     applied = rules.apply(fold.rules, seen)
     if isinstance(applied, rules.Refusal):
         refused = Impossible(stroke, len(fold.strokes), applied.code)
-        return replace(fold, impossible=(*fold.impossible, refused))
+        return changed(fold, impossible=(*fold.impossible, refused))
     state, ruling = applied
     new_board = _ordinal(state) != _ordinal(fold.rules)
     assumptions = frozenset() if new_board else fold.assumptions
@@ -427,14 +427,10 @@ class Verdict:
     fold: Fold
 
 
-def judge(
-    fold: Fold,
-    corrections: Mapping[int, Sequence[Corrected]],
-    may_assume: Callable[[Fold, int], bool],
-) -> Verdict:
+def judge(fold: Fold, may_assume: Callable[[Fold, int], bool]) -> Verdict:
     """Look down the queue from its head as far as nothing is open, or as `may_assume(fold, stroke)` allows."""
     found: list[Judged] = []
-    fold = _judge_known(fold, corrections)
+    fold = _judge_known(fold)
     while fold.queue:
         head = fold.queue[0]
         assert isinstance(head, StrokeClosed)
@@ -442,7 +438,7 @@ def judge(
         if settled.needs and not may_assume(fold, head.number):
             break
         found.append(settled.judged)
-        fold = _judge_known(_judge_head(fold, head, settled.judged, corrections), corrections)
+        fold = _judge_known(_judge_head(fold, head, settled.judged))
     needs = tuple((stroke.number, need) for stroke in fold.waiting for need in _needs(fold, stroke))
     return Verdict(tuple(found), needs, fold)
 

@@ -245,7 +245,8 @@ class Fold:
     `queue` holds what waits for an answer and what waits behind it; `known` what strokes were judged to have
     been that wait behind another one; `shooters` who shot, by stroke, as people said; `assumptions` the
     strokes of this board that rest on one; `impossible` what the rules refused, which only a changed past can
-    bring about; `news` what the newest step brought, as event documents.
+    bring about; `corrections` those of the whole match as it is now, by stroke, oldest first; `news` what the
+    newest step brought, as event documents.
     """
 
     match_id: str
@@ -262,6 +263,7 @@ class Fold:
     assumptions: frozenset[int] = frozenset()
     impossible: tuple[Impossible, ...] = ()
     abandoned: bool = False
+    corrections: Mapping[int, tuple[Corrected, ...]] = field(default_factory=dict)
     news: tuple[Json, ...] = ()
 
     @property
