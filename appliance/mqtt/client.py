@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 import logging
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import aiomqtt
@@ -41,6 +41,9 @@ FAREWELL_TIMEOUT_S = 1.0
 """For what waits, and once more for the goodbye."""
 REQUESTS_WAITING = 200
 """Requests received and not handed over yet; more are dropped and counted."""
+ONLINE = b"online"
+WELCOME_AFTER_S = 1.0
+"""Between a newcomer's word and the answer: whoever calls ten thousand times a second is answered once."""
 
 _PING_PART = 0.6
 _BEATS = 12
@@ -64,12 +67,16 @@ class MqttLink:
         on_connection: Callable[[bool, str], None],
         base: str = BASE,
         keepalive_s: int = KEEPALIVE_S,
+        newcomers: Sequence[str] = (),
+        introduction: str | None = None,
     ) -> None:
         """Does nothing yet; `run` does.
 
         on_request(payload, retained) is called for each message on the request topic.
         on_connection(connected, reason) is called when either changes; `reason` is a sentence where something
         is wrong and empty when all is well. Neither may block.
+        newcomers: topics where somebody who has to be told everything again says `online`; on_connection is
+        called again then. introduction: the topic that `republish` sends before all others.
         """
         self._settings = settings
         self._on_request = on_request
@@ -79,6 +86,9 @@ class MqttLink:
         self._requests = request_topic(table, base=base)
         self._birth = availability_message(table, online=True, base=base)
         self._farewell = availability_message(table, online=False, base=base)
+        self._newcomers = tuple(newcomers)
+        self._introduction = introduction
+        self._welcome: asyncio.TimerHandle | None = None
         self._outbox = Outbox((self._birth.topic, topic(table, "state", base=base)))
         self._connection: _Connection | None = None
         self._backoff = Backoff()
@@ -115,8 +125,8 @@ class MqttLink:
         self._pump()
 
     def republish(self) -> None:
-        """Sends everything retained again."""
-        self._outbox.refresh()
+        """Sends everything retained again, as to somebody who knows nothing yet."""
+        self._outbox.refresh(self._introduction)
         self._pump()
 
     def counters(self) -> dict[str, int]:
@@ -163,14 +173,22 @@ class MqttLink:
             self._outbox.opened()
             self._pump()
             self._tell(True, f"the broker lets nobody listen to {self._requests}" if refused else "")
+            if self._newcomers:
+                await connection.subscribe([(topic, 1) for topic in self._newcomers])
             async for message in connection.messages:
-                payload = message.payload
-                self._hear(payload if isinstance(payload, bytes) else b"", bool(message.retain))
+                payload = message.payload if isinstance(message.payload, bytes) else b""
+                if message.topic.value in self._newcomers:
+                    self._hear_newcomer(payload, bool(message.retain))
+                else:
+                    self._hear(payload, bool(message.retain))
         except asyncio.CancelledError:
             await self._take_leave()
             raise
         finally:
             self._connection = None
+            if self._welcome is not None:
+                self._welcome.cancel()
+                self._welcome = None
             self._counters["requests_dropped"] += connection.requests_dropped
             connection.close()
             self._outbox.closed()
@@ -211,11 +229,27 @@ class MqttLink:
             self._counters["hook_errors"] += 1
             _log.exception("a request could not be handed over")
 
+    def _hear_newcomer(self, payload: bytes, retained: bool) -> None:
+        """A retained word is as old as this connection, on which everything has just been said.
+
+        However many call, they are answered together.
+        """
+        if payload == ONLINE and not retained and self._welcome is None:
+            self._welcome = asyncio.get_running_loop().call_later(WELCOME_AFTER_S, self._greet)
+
+    def _greet(self) -> None:
+        self._welcome = None
+        if self._told is not None:
+            self._inform(*self._told)
+
     def _tell(self, connected: bool, reason: str) -> None:
         """Passes news on, each once: a broker that stays away is no news at every attempt."""
         if self._told == (connected, reason):
             return
         self._told = (connected, reason)
+        self._inform(connected, reason)
+
+    def _inform(self, connected: bool, reason: str) -> None:
         try:
             self._on_connection(connected, reason)
         except Exception:

@@ -41,6 +41,7 @@ class Outbox:
         """`first`: topics that go before all others. `limit`: of messages that are not retained."""
         self._first = tuple(first)
         self._limit = limit
+        self._ahead: str | None = None
         self._latest: dict[str, Message] = {}
         self._changed: dict[str, None] = {}
         self._at_broker: dict[str, str | None] = {}
@@ -73,7 +74,7 @@ class Outbox:
         if not self._open or len(self._unacknowledged) >= window:
             return None
         if self._changed:
-            topic = next((topic for topic in self._first if topic in self._changed), None)
+            topic = next((topic for topic in (self._ahead, *self._first) if topic in self._changed), None)
             topic = topic or next(iter(self._changed))
             del self._changed[topic]
             message = self._latest[topic]
@@ -97,8 +98,9 @@ class Outbox:
         self._open = True
         self.refresh()
 
-    def refresh(self) -> None:
-        """Everything retained is due again, whether the broker has it or not."""
+    def refresh(self, ahead: str | None = None) -> None:
+        """Everything retained is due again, whether the broker has it or not; the topic `ahead` before all others."""
+        self._ahead = ahead
         self._at_broker.clear()
         if self._open:
             self._changed = dict.fromkeys(self._latest)
