@@ -63,7 +63,7 @@ def _content(file: Path) -> str:
     check_copy(file)
     with closing(Store.open_file(file, older=True)) as store:
         matches = store.matches()
-        state = latest_of(store.recover())
+        state = latest_of(store.records_folded())
     if state is None:
         return "a journal without a match"
     newest = max(matches, key=lambda entry: entry.first_seq).stamp

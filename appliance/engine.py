@@ -87,7 +87,7 @@ class Engine:
     window: OrderingWindow = field(default_factory=OrderingWindow)
     _tip: TableState | None = None
     _answers: dict[str, str] = field(default_factory=dict)
-    _progress: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _progress: dict[str, dict[int, int]] = field(default_factory=dict)
     _reached_ns: dict[str, int] = field(default_factory=dict)
     _striking: set[str] = field(default_factory=set)
     _outages: dict[str, str] = field(default_factory=dict)
@@ -107,8 +107,8 @@ class Engine:
         return self._tip
 
     @property
-    def progress(self) -> Mapping[str, tuple[int, int]]:
-        """By source: its boot and the next sequence number that has not been taken."""
+    def progress(self) -> Mapping[str, Mapping[int, int]]:
+        """By source and boot, the newest last: the next sequence number that has not been taken."""
         return self._progress
 
     # -- start ---------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ class Engine:
     def recover(self, recovered: Recovered, stamp: Stamp) -> list[Output]:
         """Fold what the journal kept; begin the first match where it is empty."""
         self._answers = dict(recovered.answers)
-        self._progress = dict(recovered.progress)
+        self._progress = {source: dict(boots) for source, boots in recovered.progress.items()}
         self._run = stamp.monotonic_ns
         for record in recovered.records:
             # The matches before are not read, so how many there were is not folded but kept with each record.
@@ -144,7 +144,7 @@ class Engine:
         for row in rows:
             if row.stamp.boot_id != boot_id or row.boot_id is None:
                 continue
-            if self._progress.get(row.source, (None, 0))[0] != row.boot_id:
+            if self._newest_boot(row.source) != row.boot_id:
                 continue
             self.bank.resume(row.source, row.boot_id)
             if row.level is not None and resting.pop((row.source, row.channel), None) == row.level:
@@ -218,9 +218,9 @@ class Engine:
 
     def _source_back(self, item: SourceBack, stamp: Stamp) -> list[Output]:
         # Being there again says nothing about its clock: what it saw while it was away comes after this.
-        known = self._progress.get(item.source)
+        known = self._newest_boot(item.source)
         outputs = [self._told({"event": "source_back", "source": item.source})]
-        if known is not None and item.boot_id is not None and known[0] != item.boot_id:
+        if known is not None and item.boot_id is not None and known != item.boot_id:
             outputs += self._decide(Rebooted(item.at_ns), stamp)
         return outputs
 
@@ -262,6 +262,9 @@ class Engine:
         outputs[first] = replace(carrier, batch=batch, acknowledge=acknowledge)
         return outputs
 
+    def _newest_boot(self, source: str) -> int | None:
+        return next(reversed(self._progress.get(source, {})), None)
+
     def _row(self, item: SourceInput, stamp: Stamp) -> tuple[SourceRow | None, tuple[str, int, int] | None]:
         if not isinstance(item, Edge | ColourReading | EdgesLost):
             return None, None
@@ -282,7 +285,9 @@ class Engine:
         )
         if identity is None:
             return row, None
-        self._progress[item.source] = (identity.boot_id, identity.sequence + 1)
+        boots = self._progress.setdefault(item.source, {})
+        boots.pop(identity.boot_id, None)
+        boots[identity.boot_id] = identity.sequence + 1
         return row, (item.source, identity.boot_id, identity.sequence + 1)
 
     def _signal(self, signal: TableSignal, known_ns: int, stamp: Stamp) -> list[Output]:

@@ -1,8 +1,9 @@
 """What a journal holds, read without touching it: for `status` and `export`."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
-from appliance.journal import JournalReader, Recovered, read
+from appliance.journal import JournalReader, Record, read
 from appliance.records import read_record
 from appliance.table.evolve import evolve
 from appliance.table.model import Match, TableState
@@ -14,13 +15,13 @@ def latest(directory: Path) -> TableState | None:
     Raises `JournalError`, one sentence, where there is no journal that can be read.
     """
     with read(directory) as reader:
-        return latest_of(reader.recovered())
+        return latest_of(reader.recovered().records)
 
 
-def latest_of(recovered: Recovered) -> TableState | None:
-    """The tip that follows from what was recovered."""
+def latest_of(records: Iterable[Record]) -> TableState | None:
+    """The tip that follows from these records."""
     state: TableState | None = None
-    for record in recovered.records:
+    for record in records:
         state = evolve(state, read_record(record), record.seq)
     return state
 

@@ -78,7 +78,8 @@ class PublisherPort(Protocol):
 OnRequest = Callable[[bytes, bool], None]
 OnConnection = Callable[[bool, str], None]
 Deliver = Callable[[list[SourceInput]], None]
-Progress = tuple[int, int] | None
+Progress = Mapping[int, int]
+"""By boot of a source, the newest last: the next sequence number that is not durable."""
 
 
 def _pins(source_id: str, wanted: Pins, deliver: Deliver, clock: Clock) -> SourcePort:

@@ -9,7 +9,8 @@ record      (seq, ordinal) is the primary key: appending an event twice is an er
             is pruned, so that nobody has to look through the facts for it.
 source_row  in the order of arrival.
 progress    what of each source is durable; written in the transaction of the rows themselves, so that it can
-            neither run ahead of them nor fall behind.
+            neither run ahead of them nor fall behind. Format 3 keeps it for each of a source's last boots, the
+            newest with the highest `turn`: a board that comes back tells again what it has not heard to be safe.
 boot        host boot ids, spelled out once instead of in every stamp.
 """
 
@@ -63,6 +64,19 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) STRICT, WITHOUT ROWID""",
     ),
     ("CREATE INDEX evidence ON record (match) WHERE fact = 0",),
+    (
+        "ALTER TABLE progress RENAME TO progress_of_newest_boot",
+        """CREATE TABLE progress (
+            turn INTEGER PRIMARY KEY,
+            source TEXT NOT NULL,
+            source_boot INTEGER NOT NULL,
+            next_sequence INTEGER NOT NULL,
+            UNIQUE (source, source_boot)
+        ) STRICT""",
+        "INSERT INTO progress (source, source_boot, next_sequence)"
+        " SELECT source, source_boot, next_sequence FROM progress_of_newest_boot",
+        "DROP TABLE progress_of_newest_boot",
+    ),
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

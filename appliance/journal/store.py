@@ -39,6 +39,8 @@ from appliance.journal.values import (
 JOURNAL_FILE = "journal.sqlite"
 LOG_FILE = f"{JOURNAL_FILE}-wal"
 ANSWERS_KEPT = 1_000
+BOOTS_KEPT = 8
+"""So many boots of each source are remembered."""
 
 _BUSY_S = 2.0  # how long another program's lock on the file is waited for
 _LOG_BACKSTOP_PAGES = 2_048  # 8 MiB
@@ -222,18 +224,26 @@ class Store:
         """What a table starts from; reads only the records of the newest matches."""
         connection = self.connection
         (last_seq,) = connection.execute("SELECT coalesce(max(seq), 0) FROM record").fetchone()
-        records = connection.execute(
-            f"SELECT {_RECORD_COLUMNS} WHERE match >= ? ORDER BY seq, ordinal",
-            (first_match_folded(connection),),
-        )
         answers = connection.execute("SELECT transaction_id, response FROM answer ORDER BY position")
-        progress = connection.execute("SELECT source, source_boot, next_sequence FROM progress")
+        progress: dict[str, dict[int, int]] = {}
+        for source, boot, following in connection.execute(
+            "SELECT source, source_boot, next_sequence FROM progress ORDER BY turn"
+        ):
+            progress.setdefault(source, {})[boot] = following
         return Recovered(
             last_seq=last_seq,
-            records=tuple(_record(row) for row in records),
+            records=self.records_folded(),
             answers=dict(answers.fetchall()),
-            progress={source: (boot, following) for source, boot, following in progress},
+            progress=progress,
         )
+
+    def records_folded(self) -> tuple[Record, ...]:
+        """The records that the present state is folded from, in order of `seq`; the same in every format."""
+        records = self.connection.execute(
+            f"SELECT {_RECORD_COLUMNS} WHERE match >= ? ORDER BY seq, ordinal",
+            (first_match_folded(self.connection),),
+        )
+        return tuple(_record(row) for row in records)
 
     def rows_since(self, seq: int) -> tuple[SourceRow, ...]:
         """The rows of the first batch with a record of at least `seq` and of all batches after it."""
@@ -297,15 +307,28 @@ class Store:
                 [(row, *_source_columns(r), *self._stamp(r.stamp)) for row, r in enumerate(batch.rows, last_row + 1)],
             )
             last_row += len(batch.rows)
-            self.connection.executemany(
-                "INSERT INTO progress (source, source_boot, next_sequence) VALUES (?, ?, ?)"
-                " ON CONFLICT (source) DO UPDATE"
-                " SET source_boot = excluded.source_boot, next_sequence = excluded.next_sequence",
-                _progress(batch.rows),
-            )
+            self._write_progress(batch.rows)
         if batch.answers:
             self._write_answers(batch.answers)
         return last_seq, last_row
+
+    def _write_progress(self, rows: tuple[SourceRow, ...]) -> None:
+        for progress in _progress(rows):
+            changed = self.connection.execute(
+                "UPDATE progress SET next_sequence = ?3 WHERE turn ="
+                " (SELECT max(turn) FROM progress WHERE source = ?1) AND source_boot = ?2",
+                progress,
+            ).rowcount
+            if not changed:
+                # Another boot than the last one: it takes the newest turn, and the oldest is forgotten.
+                self.connection.execute(
+                    "INSERT OR REPLACE INTO progress (source, source_boot, next_sequence) VALUES (?, ?, ?)", progress
+                )
+                self.connection.execute(
+                    "DELETE FROM progress WHERE turn IN (SELECT turn FROM progress WHERE source = ?"
+                    " ORDER BY turn DESC LIMIT -1 OFFSET ?)",
+                    (progress[0], BOOTS_KEPT),
+                )
 
     def _write_answers(self, answers: tuple[Answer, ...]) -> None:
         # A repeated transaction keeps its first answer.
@@ -404,13 +427,13 @@ def _with_ordinals(records: tuple[Record, ...]) -> Iterator[tuple[int, Record]]:
 
 
 def _progress(rows: tuple[SourceRow, ...]) -> list[tuple[str, int, int]]:
-    """For each source that numbers its rows: its boot and the number that comes next."""
-    newest = {
-        row.source: (row.boot_id, row.sequence + 1)
-        for row in rows
-        if row.boot_id is not None and row.sequence is not None
-    }
-    return [(source, boot_id, following) for source, (boot_id, following) in newest.items()]
+    """For each boot of a source that numbers its rows, the last met last: the number that comes next."""
+    following: dict[tuple[str, int], int] = {}
+    for row in rows:
+        if row.boot_id is not None and row.sequence is not None:
+            following.pop((row.source, row.boot_id), None)
+            following[row.source, row.boot_id] = row.sequence + 1
+    return [(source, boot_id, number) for (source, boot_id), number in following.items()]
 
 
 def _source_columns(row: SourceRow) -> tuple[str | int | None, ...]:

@@ -111,14 +111,14 @@ class Recovered:
 
     `records` are all that still exist of the match of the newest record, of the one numbered before it, and
     of any numbered after it (a match that was undone), in order of `seq`. `answers` maps the last remembered
-    transactions to their responses, oldest first. `progress` maps a source to its boot and the next sequence
-    number that is not durable yet, for sources that number what they deliver.
+    transactions to their responses, oldest first. `progress`, for sources that number what they deliver, maps
+    each of a source's last boots, the newest last, to its next sequence number that is not durable yet.
     """
 
     last_seq: int
     records: tuple[Record, ...]
     answers: dict[str, str]
-    progress: dict[str, tuple[int, int]]
+    progress: dict[str, dict[int, int]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 The board numbers every entry (edges, colours, its own losses) and keeps it until the host says that it is
 durable; the host takes entries strictly in order, so that each is handed over exactly once, whatever the
-wire repeats, loses or garbles (`ledger.py` keeps the numbers). Entries known to exist that have not come
+wire repeats, loses or garbles (`ledger.py` keeps the numbers, one for each boot met lately: a board that was
+taken away and comes back tells again what it has not heard to be safe). Entries known to exist that have not come
 make a gap; a gap or a bad frame is one rejection condition: one NAK, and no other until the stream is whole
 again. A heartbeat's levels belong after all entries below its number; while some are missing they wait.
 
@@ -17,6 +18,7 @@ Nothing here reads a clock or a port: `now_ns` comes from outside, never runs ba
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from types import MappingProxyType
 
 from appliance.events import (
     ColourReading,
@@ -65,6 +67,9 @@ SETTLE_NS = 600_000_000
 QUICK_NS = 40_000_000
 """An answer as quick as this shows the way of the clocks well enough."""
 
+BOOTS_KEPT = 8
+"""Of so many boots that were met before the present one it is known how far they had come."""
+
 _AT_ONCE_NS = 0
 _MAX_TOKEN = 0xFFFF
 
@@ -96,7 +101,7 @@ class _Kept:
 
 
 class HostSession:
-    """One source's link. `resume` is (boot id, next number) of what an earlier run has made durable.
+    """One source's link. `resume`: by boot id, the newest last, the next number after what is durable.
 
     `configuration` is what the board is to be; None leaves it as it is.
     """
@@ -105,14 +110,14 @@ class HostSession:
         self,
         source: str,
         *,
-        resume: tuple[int, int] | None = None,
+        resume: Mapping[int, int] = MappingProxyType({}),
         configuration: BoardConfiguration | None = None,
     ) -> None:
         """Begin closed."""
         self._source = source
         self._state = LinkState.CLOSED
-        self._boot_id = resume[0] if resume else None
-        self._ledger = Ledger(resume[1] if resume else 0)
+        self._former = {boot_id: Ledger(following) for boot_id, following in resume.items()}
+        self._boot_id, self._ledger = self._former.popitem() if self._former else (None, Ledger(0))
         self._deframer = framing.Deframer()
         self._clock: ClockMap | None = None
         self._hello: Hello | ForeignHello | None = None
@@ -253,6 +258,8 @@ class HostSession:
             before = self._ledger.durable
             self._ledger.make_durable(next_sequence)
             self._ack_due |= self._ledger.durable > before
+        elif boot_id in self._former:
+            self._former[boot_id].make_durable(next_sequence)
 
     def show(self, levels: Mapping[int, int]) -> None:
         """Let outputs have these levels, by channel, from now on; the next `poll` tells the board."""
@@ -315,14 +322,16 @@ class HostSession:
         self._hello = hello
         inputs: list[SourceInput] = []
         is_back = self._state is not LinkState.UP
-        if hello.boot_id != self._boot_id:
-            inputs += self._meet(hello, hello.oldest, now_ns)
-            is_back = True
-        elif self._ledger.unwrap(hello.seq) < self._ledger.expected:
+        ledger = self._ledger if hello.boot_id == self._boot_id else self._former.get(hello.boot_id)
+        if ledger is None:
+            ledger = Ledger(hello.oldest)
+        elif ledger.unwrap(hello.seq) < ledger.expected:
             # The board counts from the start again under an old boot id. A fresh lap of numbers keeps
             # its entries apart from those already taken.
-            lap = (self._ledger.expected // SEQ_WRAP + 1) * SEQ_WRAP
-            inputs += self._meet(hello, lap + hello.oldest, now_ns)
+            lap = (ledger.expected // SEQ_WRAP + 1) * SEQ_WRAP
+            ledger = Ledger(lap + hello.oldest)
+        if ledger is not self._ledger:
+            inputs += self._meet(hello, ledger, now_ns)
             is_back = True
         elif self._clock is None:
             self._meet_clock(hello, now_ns)
@@ -351,14 +360,18 @@ class HostSession:
         self._greet(now_ns)
         return inputs + self._lost(self._refusal, now_ns)
 
-    def _meet(self, hello: Hello, start: int, now_ns: int) -> list[SourceInput]:
-        """Begin with a boot not met before; what is known to have died with the last one is lost."""
+    def _meet(self, hello: Hello, ledger: Ledger, now_ns: int) -> list[SourceInput]:
+        """Go over to another boot; what is known to have died with the last one is lost."""
         inputs = self._settle()
         if self._ledger.missing:
             inputs.append(EdgesLost(self._source, self._ledger.missing, now_ns))
         self._bump("boots")
-        self._boot_id = hello.boot_id
-        self._ledger = Ledger(start)
+        if self._boot_id is not None:
+            self._former[self._boot_id] = self._ledger
+        self._boot_id, self._ledger = hello.boot_id, ledger
+        self._former.pop(hello.boot_id, None)
+        while len(self._former) > BOOTS_KEPT:
+            del self._former[next(iter(self._former))]
         self._meet_clock(hello, now_ns)
         self._waiting = None
         return inputs

@@ -98,7 +98,7 @@ async def open_sources(
     for section in settings.sources:
         if section.kind == "serial":
             sources.opened[section.id] = ports.source(
-                section, board_of(settings, section.id), None, sources.hear, clock
+                section, board_of(settings, section.id), {}, sources.hear, clock
             )
         elif section.kind == "gpio":
             wanted = pins_of(settings, section.id)

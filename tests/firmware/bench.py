@@ -67,7 +67,7 @@ class Bench:
         """Another host takes over; it knows what this one has made durable."""
         self._syncs.clear()
         resume = self.session.delivered
-        self.session = HostSession("board", resume=resume, configuration=configuration)
+        self.session = HostSession("board", resume=dict([resume] if resume else []), configuration=configuration)
         self.plug()
 
     def unplug(self, reason: str) -> None:

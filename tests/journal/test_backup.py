@@ -107,7 +107,7 @@ class TestBackup:
             (table / JOURNAL_FILE).unlink()
         elif what == "damaged":
             with (table / JOURNAL_FILE).open("r+b") as file:
-                file.seek(5 * 4096)
+                file.seek(4096)
                 file.write(bytes(4096))
         else:
             target = tmp_path / "nowhere" / "b.sqlite"

@@ -63,7 +63,7 @@ def test_what_was_appended_comes_back_equal_and_in_order(make_durable: Make) -> 
     assert recovered.records == tuple(record for one in batches for record in one.records)
     assert recovered.last_seq == 30
     assert recovered.answers == {a.transaction: a.response for one in batches for a in one.answers}
-    assert recovered.progress == {"board": (77, 31)}
+    assert recovered.progress == {"board": {77: 31}}
     assert again.rows_since(0) == tuple(row for one in batches for row in one.rows)
     again.close()
 
@@ -155,14 +155,31 @@ def test_after_an_undone_match_the_one_before_the_present_is_recovered(make_dura
     again.close()
 
 
-def test_progress_follows_the_newest_boot_of_each_source(make_durable: Make) -> None:
+def test_progress_is_kept_of_each_boot_of_a_source_the_newest_last(make_durable: Make) -> None:
     journal = make_durable(Listener())
     journal.open()
     journal.append(Batch(rows=(edge(400), edge(7, source="far"), edge(401), edge(1, source="gpio", boot_id=None))))
     journal.append(Batch(rows=(edge(0, boot_id=78),)))
+    journal.append(Batch(rows=(edge(0, boot_id=79), edge(402), edge(403))))
+    journal.append(Batch(rows=(edge(404),)))
     journal.close()
     again = make_durable(Listener())
-    assert again.open().progress == {"board": (78, 1), "far": (77, 8)}
+    progress = again.open().progress
+    assert {source: list(boots.items()) for source, boots in progress.items()} == {
+        "board": [(78, 1), (79, 1), (77, 405)],
+        "far": [(77, 8)],
+    }
+    again.close()
+
+
+def test_of_a_board_that_resets_again_and_again_only_the_last_boots_are_remembered(make_durable: Make) -> None:
+    journal = make_durable(Listener())
+    journal.open()
+    for boot_id in range(20):
+        journal.append(Batch(rows=(edge(boot_id, boot_id=boot_id),)))
+    journal.close()
+    again = make_durable(Listener())
+    assert again.open().progress == {"board": {boot_id: boot_id + 1 for boot_id in range(12, 20)}}
     again.close()
 
 

@@ -114,7 +114,7 @@ def test_a_full_disk_makes_it_unsafe_and_space_makes_it_safe_with_nothing_lost(t
     journal.close()
     recovered = reopened(tmp_path)
     assert [r.seq for r in recovered.records] == list(range(1, 1_504))
-    assert recovered.progress == {"board": (77, 1_504)}
+    assert recovered.progress == {"board": {77: 1_504}}
 
 
 def test_a_commit_that_is_there_although_its_sync_failed_is_not_written_twice(

@@ -41,7 +41,7 @@ class Bench:
         self.sync_us = sync_us
         self.inputs: list[SourceInput] = []
         self.sent_by_host = b""
-        self.durable: tuple[int, int] | None = None
+        self.durable: dict[int, int] = {}
         self._syncs: list[tuple[int, tuple[int, int]]] = []
         self._script: list[tuple[int, Callable[[], object]]] = []
         self.plugged = False
@@ -121,8 +121,10 @@ class Bench:
         while self._script and self._script[0][0] <= self.now_us:
             self._script.pop(0)[1]()
         while self._syncs and self._syncs[0][0] <= self.now_us:
-            self.durable = self._syncs.pop(0)[1]
-            self.session.acknowledge(*self.durable)
+            boot_id, following = self._syncs.pop(0)[1]
+            self.durable.pop(boot_id, None)
+            self.durable[boot_id] = following
+            self.session.acknowledge(boot_id, following)
         if not self.plugged:
             self.mcu.poll(self.now_us)
             return

@@ -30,7 +30,7 @@ from appliance.link.messages import (
     UnknownKind,
     decode,
 )
-from appliance.link.session import SETTLE_NS, HostSession, LinkState
+from appliance.link.session import BOOTS_KEPT, SETTLE_NS, HostSession, LinkState
 from sim.mcu import CAUSE_WATCHDOG, Mcu
 from sim.wire import Faults
 from tests.link.bench import BOOT_ID, CHANNELS, SECOND_US, Bench
@@ -250,7 +250,7 @@ def test_a_restarted_host_goes_on_where_its_journal_ends():
         assert (earlier.channel, earlier.level) == (edge.channel, edge.level)
     assert [(by_number[n].channel, by_number[n].level) for n in range(500)] == edges
     assert len(by_number) == 500 < len(bench.of(Edge))
-    assert bench.durable == (BOOT_ID, 500)
+    assert bench.durable == {BOOT_ID: 500}
     assert not bench.mcu.kept
 
 
@@ -337,6 +337,48 @@ def test_a_board_that_counts_anew_under_its_old_boot_id_is_not_mistaken_for_dupl
 # ------------------------------------------------------------------ wraps
 
 
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_board_taken_away_and_brought_back_does_not_tell_anything_twice(is_restarted: bool):
+    """It never heard that its edges are safe, and another board, or another host too, came between."""
+    bench = Bench().plug()
+    bench.run(SECOND_US)
+    first = bench.mcu
+    bench.wire.to_board.pause()
+    bench.mcu.drive(0, 1, bench.now_us)
+    bench.mcu.drive(0, 0, bench.now_us + 8_000)
+    bench.run(2 * SECOND_US)
+    assert (first.kept, bench.edges) == (2, [(0, 1), (0, 0)])
+    bench.unplug()
+    bench.mcu = Mcu(CHANNELS, BOOT_ID + 1, bench.now_us)
+    bench.wire.resume()
+    bench.plug()
+    bench.run(3 * SECOND_US)
+    bench.mcu.drive(1, 1, bench.now_us)
+    bench.run(4 * SECOND_US)
+    bench.unplug()
+    bench.mcu = first
+    if is_restarted:
+        bench.restart_host()
+    else:
+        bench.plug()
+    bench.run(5 * SECOND_US)
+    assert first.kept == 0
+    first.drive(2, 1, bench.now_us)
+    bench.run(6 * SECOND_US)
+    assert bench.edges == [(0, 1), (0, 0), (1, 1), (2, 1)]
+    assert bench.of(EdgesLost) == []
+
+
+@pytest.mark.parametrize(("others", "following"), [(BOOTS_KEPT, 5), (BOOTS_KEPT + 1, 3)])
+def test_of_many_boots_only_the_last_are_remembered(others: int, following: int):
+    """A forgotten one is taken from the oldest entry that it still has, as one that was never met."""
+    session = HostSession("board", resume={BOOT_ID: 5})
+    session.connected(0)
+    for boot_id in [*range(others), BOOT_ID]:
+        session.receive(encode(hello(seq=7, oldest=3, boot_id=boot_id).to_bytes()), 0)
+    assert session.delivered == (BOOT_ID, following)
+
+
 def test_65536_edges_wrap_the_sequence_without_harm():
     mcu = Mcu(CHANNELS, BOOT_ID, first_sequence=65_500)
     bench = Bench(Faults(lose_frames=0.05), mcu=mcu).plug()
@@ -417,7 +459,7 @@ def test_a_host_that_stalls_for_an_hour_loses_nothing_within_the_ring_and_is_tol
 def test_a_board_that_has_forgotten_what_this_host_never_had_is_a_reported_loss():
     """For instance after an old backup of the journal was restored."""
     mcu = Mcu(CHANNELS, BOOT_ID, first_sequence=50)
-    bench = Bench(mcu=mcu, session=HostSession("board", resume=(BOOT_ID, 20))).plug()
+    bench = Bench(mcu=mcu, session=HostSession("board", resume={BOOT_ID: 20})).plug()
     bench.run(SECOND_US)
     assert [lost.count for lost in bench.of(EdgesLost)] == [30]
     mcu.drive(0, 1, bench.now_us)

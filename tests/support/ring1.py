@@ -131,7 +131,7 @@ class Disk:
     @property
     def progress(self) -> dict[str, tuple[int, int]]:
         """By source: its boot, and up to where its entries are durable."""
-        found = self.store.connection.execute("SELECT source, source_boot, next_sequence FROM progress")
+        found = self.store.connection.execute("SELECT source, source_boot, next_sequence FROM progress ORDER BY turn")
         return {source: (boot, following) for source, boot, following in found}
 
     @property
