@@ -228,6 +228,8 @@ def test_a_beam_at_50_khz_is_muted_and_named_while_the_others_count(
                 assert "does not listen to it" in health["beams"]["sw"]["reason"]
                 assert health["sources"][SOURCE]["state"] == "ok"
                 assert health["sources"][SOURCE]["counters"]["board_muted"] == 1
+                # The health is told as it is, the event when it is durable.
+                await heard.wait_for(lambda h: any("beam" in event for event in events(h, "beam_fault")))
                 faults = events(heard, "beam_fault")
                 assert {event["beam"] for event in faults if "beam" in event} == {"sw"}
                 # What the board could not keep before it was muted is told as lost.
@@ -237,7 +239,7 @@ def test_a_beam_at_50_khz_is_muted_and_named_while_the_others_count(
                 await heard.wait_for(lambda h: fallen(h) == ["ne", "nw", "se"])
                 wild.cancel()
                 await heard.wait_for(lambda h: '"sw":{"state":"ok"' in h.latest[f"{BASE}/health"], BACK_S)
-                assert {event["beam"] for event in events(heard, "beam_well")} == {"sw"}
+                await heard.wait_for(lambda h: {event["beam"] for event in events(h, "beam_well")} == {"sw"})
                 pulse(board, (3, 10_000, 45_000))
                 await heard.wait_for(lambda h: fallen(h) == ["ne", "nw", "se", "sw"])
 
