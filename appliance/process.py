@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from appliance.clock import SystemClock
-from appliance.config import Settings
+from appliance.config import Mqtt, Settings
 from appliance.daemon import TableDaemon
 from appliance.journal import JournalError
 from appliance.notify import Pulse, ServiceManager
@@ -20,14 +20,13 @@ _log = logging.getLogger(__name__)
 
 async def _serve_pages(tables: Sequence[Settings]) -> list[WebServer]:
     """One server for each address; tables that share one (and its broker) share its pages."""
-    groups: dict[tuple[str, int, str, int], list[str]] = {}
+    groups: dict[tuple[str, int, Mqtt], list[str]] = {}
     for settings in tables:
         if settings.web is not None:
-            key = (settings.web.host, settings.web.port, settings.mqtt.host, settings.mqtt.port)
-            groups.setdefault(key, []).append(settings.table.id)
+            groups.setdefault((settings.web.host, settings.web.port, settings.mqtt), []).append(settings.table.id)
     servers: list[WebServer] = []
-    for (host, port, broker_host, broker_port), ids in groups.items():
-        server = WebServer(host, port, broker_host, broker_port, ids)
+    for (host, port, broker), ids in groups.items():
+        server = WebServer(host, port, broker, ids)
         try:
             bound = await server.start()
         except WebServerError as error:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from appliance.clock import SystemClock
-from appliance.config import Settings, from_document
+from appliance.config import Mqtt, Settings, from_document
 from appliance.daemon import TableDaemon
 from appliance.journal import JournalError
 from appliance.mqtt.broker import EmbeddedBroker, EmbeddedBrokerError
@@ -217,13 +217,14 @@ async def _broker(options: DemoOptions) -> AsyncIterator[tuple[str, int]]:
 async def _pages(options: DemoOptions, broker_host: str, broker_port: int) -> AsyncIterator[str]:
     """The pages on the port asked for, or on the usual one, or, if that is taken, on any."""
     wanted = USUAL_HTTP_PORT if options.http_port is None else options.http_port
-    server = WebServer(LOOPBACK, wanted, broker_host, broker_port, TABLE)
+    broker = Mqtt(host=broker_host, port=broker_port)
+    server = WebServer(LOOPBACK, wanted, broker, TABLE)
     try:
         port = await server.start()
     except WebServerError:
         if options.http_port is not None:
             raise
-        server = WebServer(LOOPBACK, 0, broker_host, broker_port, TABLE)
+        server = WebServer(LOOPBACK, 0, broker, TABLE)
         port = await server.start()
     try:
         yield f"http://{LOOPBACK}:{port}/"

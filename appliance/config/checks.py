@@ -228,6 +228,13 @@ def between_tables(tables: Sequence[tuple[Settings, Report]]) -> None:
             other = taken.setdefault((kind, value), settings.file)
             if other != settings.file:
                 report.wrong(path, f"{other} already uses this {kind}")
+    pages: dict[str, Settings] = {}
+    for settings, report in tables:
+        if settings.web is not None and not settings.web.listen.endswith(":0"):
+            first = pages.setdefault(settings.web.listen, settings)
+            if first.mqtt != settings.mqtt:
+                same = f"{first.file} serves pages there too: tables that share an address need the same [mqtt]"
+                report.wrong(("web", "listen"), same)
 
 
 def _owned(settings: Settings) -> Iterator[tuple[KeyPath, str, str]]:

@@ -5,33 +5,28 @@ tables that wait for an absent broker would wait for each other's threads, and s
 """
 
 import asyncio
+import contextlib
 import errno
 import socket
 import ssl
-from collections.abc import Callable
-from os import PathLike, fspath
+from collections.abc import AsyncIterator, Callable
+from os import fspath
 from typing import Any, Protocol
+
+from appliance.mqtt.tls import FilePath, RejectedError, TlsSettings, reason, tls_context, tls_sentence
+
+__all__ = [
+    "BrokerSettings",
+    "RejectedError",
+    "UnreachableError",
+    "open_socket",
+    "open_stream",
+    "read_password",
+    "tls_context",
+]
 
 CONNECT_TIMEOUT_S = 5.0
 HANDSHAKE_TIMEOUT_S = 10.0
-
-FilePath = PathLike[str] | str
-
-
-class TlsSettings(Protocol):
-    """Files for TLS; without `ca` the system's authorities are trusted."""
-
-    @property
-    def ca(self) -> FilePath | None:
-        """Authorities to trust."""
-
-    @property
-    def cert(self) -> FilePath | None:
-        """This client's certificate."""
-
-    @property
-    def key(self) -> FilePath | None:
-        """The certificate's key, where it is not in the same file."""
 
 
 class BrokerSettings(Protocol):
@@ -62,10 +57,6 @@ class UnreachableError(Exception):
     """There is no connection; the text is a sentence for the table's owner."""
 
 
-class RejectedError(Exception):
-    """Somebody answered and does not want us, or is not who they should be; the text is a sentence."""
-
-
 def read_password(settings: BrokerSettings) -> str | None:
     """The first line of the password file, read anew for each connection; RejectedError with a sentence."""
     if settings.password_file is None:
@@ -79,44 +70,46 @@ def read_password(settings: BrokerSettings) -> str | None:
         raise RejectedError(f"the password file {path} cannot be read: {why}") from None
 
 
-def tls_context(settings: TlsSettings) -> ssl.SSLContext:
-    """Certificates and names are always verified; RejectedError names the file that is wrong."""
-    ca, certificate, key = (
-        None if path is None else fspath(path) for path in (settings.ca, settings.cert, settings.key)
-    )
-    try:
-        context = ssl.create_default_context(cafile=ca)
-    except (OSError, ssl.SSLError) as error:
-        raise RejectedError(f"the file of authorities {ca} cannot be used: {_reason(error)}") from None
-    if certificate is not None:
-        try:
-            context.load_cert_chain(certificate, key)
-        except (OSError, ssl.SSLError) as error:
-            files = certificate if key is None else f"{certificate} with {key}"
-            raise RejectedError(f"the client certificate {files} cannot be used: {_reason(error)}") from None
-    return context
-
-
 async def open_socket(host: str, port: int, context: ssl.SSLContext | None) -> socket.socket:
     """A connected, non-blocking socket without delay, through TLS where a context is given."""
     sock = await _connect(host, port)
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if context is None:
         return sock
     wrapped = context.wrap_socket(sock, server_hostname=host, do_handshake_on_connect=False)
     try:
-        async with asyncio.timeout(HANDSHAKE_TIMEOUT_S):
+        async with _handshaking(host, port):
             await _handshake(wrapped)
-    except TimeoutError:
-        wrapped.close()
-        raise RejectedError(f"{host}:{port} does not answer in TLS: is it a port for TLS?") from None
-    except OSError as error:
-        wrapped.close()
-        raise RejectedError(_tls_sentence(error, host, port)) from None
     except BaseException:
         wrapped.close()
         raise
     return wrapped
+
+
+async def open_stream(
+    host: str, port: int, context: ssl.SSLContext | None, *, limit: int
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """The same connection as a pair of streams, which read ahead `limit` bytes."""
+    sock = await _connect(host, port)
+    try:
+        if context is None:
+            return await asyncio.open_connection(sock=sock, limit=limit)
+        async with _handshaking(host, port):
+            return await asyncio.open_connection(sock=sock, ssl=context, server_hostname=host, limit=limit)
+    except BaseException:
+        sock.close()
+        raise
+
+
+@contextlib.asynccontextmanager
+async def _handshaking(host: str, port: int) -> AsyncIterator[None]:
+    """In here everything that goes wrong is a broker's that answered."""
+    try:
+        async with asyncio.timeout(HANDSHAKE_TIMEOUT_S):
+            yield
+    except TimeoutError:
+        raise RejectedError(f"{host}:{port} does not answer in TLS: is it a port for TLS?") from None
+    except OSError as error:
+        raise RejectedError(tls_sentence(error, host, port)) from None
 
 
 async def _connect(host: str, port: int) -> socket.socket:
@@ -142,6 +135,7 @@ async def _connect(host: str, port: int) -> socket.socket:
             sock.close()
             raise
         else:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return sock
     raise UnreachableError(_unreachable_sentence(problem, host, port))
 
@@ -182,25 +176,10 @@ async def _ready(sock: socket.socket, add: Callable[..., None], remove: Callable
         remove(sock)
 
 
-def _reason(error: OSError) -> str:
-    return getattr(error, "reason", None) or error.strerror or str(error)
-
-
 def _unreachable_sentence(error: OSError | None, host: str, port: int) -> str:
     where = f"{host}:{port}"
     if isinstance(error, TimeoutError):
         return f"{where} does not answer within {CONNECT_TIMEOUT_S:g} s"
     if error is not None and error.errno == errno.ECONNREFUSED:
         return f"nothing listens at {where}: is the broker running?"
-    return f"{where} cannot be reached: {_reason(error) if error else 'the name leads nowhere'}"
-
-
-def _tls_sentence(error: OSError, host: str, port: int) -> str:
-    where = f"{host}:{port}"
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"the certificate of {where} is not accepted: {error.verify_message}"
-    if isinstance(error, ssl.SSLError) and error.reason == "WRONG_VERSION_NUMBER":
-        return f"{where} does not speak TLS: is it the port for plain MQTT?"
-    if isinstance(error, ssl.SSLError):
-        return f"TLS with {where} fails: {_reason(error)}"
-    return f"{where} closes the connection during the TLS handshake: is it a port for TLS?"
+    return f"{where} cannot be reached: {reason(error) if error else 'the name leads nowhere'}"

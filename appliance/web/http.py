@@ -40,6 +40,11 @@ class Request:
         return self.headers.get("upgrade", "").strip().lower() == "websocket"
 
     @property
+    def came_through_proxy(self) -> bool:
+        """Whether a proxy says that it asks for somebody else."""
+        return any(name == "forwarded" or name.startswith("x-forwarded-") for name in self.headers)
+
+    @property
     def from_own_page(self) -> bool:
         """Whether a page of this very host asks (or no page at all: other programs send no `Origin`).
 

@@ -1,17 +1,20 @@
-"""A WebSocket on one side, the broker's TCP port on the other: bytes pass both ways as they come.
+"""A WebSocket on one side, the broker's TCP port (or TLS) on the other.
 
-MQTT over WebSocket cuts its packets as it likes, so the relay looks into nothing and gathers nothing: each
-frame's payload goes on at once. It reads from one side only after the other side has taken what came before,
-so a slow reader slows its sender and no queue grows. The WebSocket protocol itself is that of `websockets`,
-without its I/O: its ready-made server speaks no HTTP/1.0, no HEAD, and gathers whole messages.
+What the broker says goes on as it comes. What the page says passes a guard (`guard.py`), which lets whole
+packets through and only those that a page may say. The relay reads from one side only after the other side has
+taken what came before, so a slow reader slows its sender and no queue grows. The WebSocket protocol itself is
+that of `websockets`, without its I/O: its ready-made server speaks no HTTP/1.0, no HEAD, and gathers whole
+messages.
 
-When the broker cannot be reached or goes away, the page learns it from the close code, and says so.
+When the broker cannot be reached, cannot be trusted or goes away, the page learns it from the close code.
 """
 
 import asyncio
 import logging
+import secrets
 from asyncio import StreamReader, StreamWriter
 from contextlib import suppress
+from dataclasses import replace
 
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
@@ -19,15 +22,26 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
+from appliance.mqtt.transport import (
+    BrokerSettings,
+    RejectedError,
+    UnreachableError,
+    open_stream,
+    read_password,
+    tls_context,
+)
+from appliance.web.guard import Guard, NotAllowedError, Rights
+
 BROKER_UNREACHABLE = 4001
 BROKER_WENT_AWAY = 4002
+BROKER_NOT_TRUSTED = 4003
+NOT_ALLOWED = 1008
 TOO_MANY_PAGES = 1013
 GOING_AWAY = 1001
 NOT_BINARY = 1003
 
 MAX_MESSAGE_BYTES = 64 * 1024
 CHUNK_BYTES = 16 * 1024
-CONNECT_TIMEOUT_S = 4.0
 CLOSE_TIMEOUT_S = 1.0
 SILENCE_S = 180.0
 
@@ -46,24 +60,29 @@ class Relay:
         self._writer = writer
         self._protocol = ServerProtocol(subprotocols=[Subprotocol("mqtt")], max_size=MAX_MESSAGE_BYTES, logger=_silent)
 
-    async def run(self, head: bytes, broker_host: str, broker_port: int) -> None:
-        """Answer the handshake in `head` and relay to the broker."""
+    async def run(self, head: bytes, broker: BrokerSettings, rights: Rights) -> None:
+        """Answer the handshake in `head` and relay to the broker, with its account where the page has none."""
         if not await self._handshake(head):
             return
         try:
-            async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                broker = await asyncio.open_connection(broker_host, broker_port, limit=CHUNK_BYTES)
-        except (OSError, TimeoutError):
+            account = replace(rights, username=broker.username, password=read_password(broker))
+            context = None if broker.tls is None else tls_context(broker.tls)
+            streams = await open_stream(broker.host, broker.port, context, limit=CHUNK_BYTES)
+        except UnreachableError:
             await self._close(BROKER_UNREACHABLE, "the broker cannot be reached")
             return
+        except RejectedError:
+            await self._close(BROKER_NOT_TRUSTED, "the broker is not who it should be, or our own files are wrong")
+            return
+        guard = Guard(account, f"{rights.base}-page-{secrets.token_hex(8)}")
         try:
-            code, reason = await self._relay(*broker)
+            code, reason = await self._relay(*streams, guard)
             await self._close(code, reason)
         except asyncio.CancelledError:
             self._say_close(GOING_AWAY, "the appliance is stopping")
             raise
         finally:
-            await close_stream(broker[1])
+            await close_stream(streams[1])
 
     async def refuse(self, head: bytes) -> None:
         """Answer the handshake only to say that too many pages are open: a page can read nothing else."""
@@ -79,9 +98,9 @@ class Relay:
         await self._flush()
         return self._protocol.state is State.OPEN
 
-    async def _relay(self, broker_reader: StreamReader, broker_writer: StreamWriter) -> tuple[int, str]:
+    async def _relay(self, broker_reader: StreamReader, broker_writer: StreamWriter, guard: Guard) -> tuple[int, str]:
         """Pump both ways until one side ends; the close code and reason that the page shall see."""
-        up = asyncio.create_task(self._page_to_broker(broker_writer))
+        up = asyncio.create_task(self._page_to_broker(broker_writer, guard))
         down = asyncio.create_task(self._broker_to_page(broker_reader))
         try:
             done, _ = await asyncio.wait({up, down}, return_when=asyncio.FIRST_COMPLETED)
@@ -91,7 +110,7 @@ class Relay:
             await asyncio.gather(up, down, return_exceptions=True)
         return (up if up in done else down).result()
 
-    async def _page_to_broker(self, broker: StreamWriter) -> tuple[int, str]:
+    async def _page_to_broker(self, broker: StreamWriter, guard: Guard) -> tuple[int, str]:
         while True:
             try:
                 async with asyncio.timeout(SILENCE_S):
@@ -110,7 +129,10 @@ class Relay:
                 if event.opcode is Opcode.TEXT:
                     return NOT_BINARY, "MQTT travels in binary messages"
                 if event.opcode in (Opcode.BINARY, Opcode.CONT):
-                    broker.write(event.data)
+                    try:
+                        broker.write(guard.hear(bytes(event.data)))
+                    except NotAllowedError as error:
+                        return NOT_ALLOWED, str(error)
             await self._flush()
             if self._protocol.state is not State.OPEN:
                 return GOING_AWAY, ""

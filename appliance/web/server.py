@@ -6,13 +6,16 @@ proxy that strips it. Connections are counted and bounded; what was turned away 
 
 import asyncio
 import errno
+import ipaddress
 import json
 from asyncio import StreamReader, StreamWriter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
+from appliance.mqtt.transport import BrokerSettings
 from appliance.web import assets
+from appliance.web.guard import Rights
 from appliance.web.http import (
     MAX_HEAD_BYTES,
     BadRequestError,
@@ -51,19 +54,18 @@ class WebServer:
         self,
         host: str,
         port: int,
-        broker_host: str,
-        broker_port: int,
+        broker: BrokerSettings,
         table: str | Sequence[str],
         base: str = "pocketbeam",
         *,
         max_connections: int = MAX_CONNECTIONS,
         max_relays: int = MAX_RELAYS,
     ) -> None:
-        """Remember where to listen (port 0: any free one), where the broker is, and which tables to show."""
+        """Remember where to listen (port 0: any free one), who the broker is, and which tables to show."""
         self.counters = WebCounters()
         self._host = host
         self._port = port
-        self._broker = (broker_host, broker_port)
+        self._broker = broker
         self._tables = [table] if isinstance(table, str) else list(table)
         self._base = base
         self._max_connections = max_connections
@@ -165,7 +167,10 @@ class WebServer:
         self.counters.relays += 1
         self._relays += 1
         try:
-            await relay.run(head, *self._broker)
+            # Here, and at a broker that asks nobody who they are, a page gets no more than its visitor has.
+            is_local = _is_loopback(self._host) and not request.came_through_proxy
+            may_ask = is_local and self._broker.username is None
+            await relay.run(head, self._broker, Rights(self._base, tuple(self._tables), may_ask=may_ask))
         finally:
             self._relays -= 1
 
@@ -201,3 +206,10 @@ class WebServer:
         if tag_matches(request.headers.get("if-none-match", ""), found.etag):
             return response(HTTPStatus.NOT_MODIFIED, b"", found.content_type, more=more)
         return response(HTTPStatus.OK, found.body, found.content_type, head_only=head_only, more=more)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

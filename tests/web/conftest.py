@@ -14,6 +14,7 @@ import pytest
 from paho.mqtt import publish
 
 from appliance.web.server import WebServer
+from tests.support.brokers import Settings
 
 HOST = "127.0.0.1"
 T = TypeVar("T")
@@ -106,7 +107,7 @@ def beside() -> Iterator[LoopThread]:
 @pytest.fixture
 def pages(broker: Broker, beside: LoopThread) -> Iterator[str]:
     """The address of the pages of table `t1`."""
-    server = WebServer(HOST, 0, HOST, broker.port, "t1")
+    server = WebServer(HOST, 0, Settings(broker.port), "t1")
     port = beside.run(server.start())
     yield f"http://{HOST}:{port}"
     beside.run(server.stop())

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from appliance.mqtt.models import document_model
 from appliance.web.server import WebServer
+from tests.support.brokers import Settings
 from tests.web.conftest import HOST, Broker, LoopThread, free_port
 from tests.web.documents import NAMES, carpetball, carrom, event, fallen, health, money, side, state
 from tests.web.prefix_proxy import PrefixProxy
@@ -514,7 +515,7 @@ def test_pages_that_lose_their_server_find_it_again(browser: Browser, broker: Br
     port = free_port()
     context = browser.new_context()
     board = Board(context.new_page(), broker, f"http://{HOST}:{port}/")
-    server = WebServer(HOST, port, HOST, broker.port, "t1")
+    server = WebServer(HOST, port, Settings(broker.port), "t1")
     beside.run(server.start())
     board.show(state(carrom()))
     beside.run(server.stop())
@@ -528,7 +529,7 @@ def test_pages_that_lose_their_server_find_it_again(browser: Browser, broker: Br
 
 
 def test_a_page_keeps_one_connection(browser: Browser, broker: Broker, beside: LoopThread) -> None:
-    server = WebServer(HOST, 0, HOST, broker.port, "t1", max_relays=1)
+    server = WebServer(HOST, 0, Settings(broker.port), "t1", max_relays=1)
     port = beside.run(server.start())
     context = browser.new_context()
     board = Board(context.new_page(), broker, f"http://{HOST}:{port}/")
@@ -552,7 +553,7 @@ def test_a_page_keeps_one_connection(browser: Browser, broker: Broker, beside: L
 def test_the_address_chooses_among_several_tables(
     browser: Browser, broker: Broker, beside: LoopThread, query: str, name: str | None
 ) -> None:
-    server = WebServer(HOST, 0, HOST, broker.port, ["t1", "t2"])
+    server = WebServer(HOST, 0, Settings(broker.port), ["t1", "t2"])
     port = beside.run(server.start())
     for table, who in (("t1", "Asha"), ("t2", "Zoe")):
         broker.publish(f"pocketbeam/{table}/availability", "online")

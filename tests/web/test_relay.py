@@ -9,13 +9,16 @@ from contextlib import suppress
 import pytest
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.client import connect as open_websocket
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin, Subprotocol
 
 from appliance.web.relay import MAX_MESSAGE_BYTES
 from appliance.web.server import WebServer
+from tests.support.brokers import Settings
 from tests.web.conftest import HOST, Broker
+from tests.web.packets import PINGREQ, connect, packets, publish
 
 pytestmark = pytest.mark.real
 
@@ -39,7 +42,7 @@ def relayed(broker: Handler | None, body: Callable[[WebServer, int], Awaitable[N
         broker_port = listener.sockets[0].getsockname()[1]
         if broker is None:
             listener.close()
-        server = WebServer(HOST, 0, HOST, broker_port, "t1", **options)
+        server = WebServer(HOST, 0, Settings(broker_port), "t1", **options)
         port = await server.start()
         try:
             async with asyncio.timeout(20):
@@ -51,8 +54,8 @@ def relayed(broker: Handler | None, body: Callable[[WebServer, int], Awaitable[N
     asyncio.run(run())
 
 
-def page(port: int, origin: str | None = None) -> connect:
-    return connect(
+def page(port: int, origin: str | None = None) -> open_websocket:
+    return open_websocket(
         f"ws://{HOST}:{port}/mqtt",
         subprotocols=[Subprotocol("mqtt")],
         origin=Origin(origin) if origin else None,
@@ -68,6 +71,19 @@ async def gather(socket: ClientConnection, size: int) -> bytes:
     return bytes(collected)
 
 
+async def opened(socket: ClientConnection) -> None:
+    """Begin as a page does, and take the echo of it away."""
+    await socket.send(connect("my-own-id"))
+    size = len(connect("pocketbeam-page-0123456789abcdef"))
+    (echoed,) = packets(await gather(socket, size))
+    assert echoed.texts(10)[0].startswith(b"pocketbeam-page-")
+
+
+def said(payload: bytes) -> bytes:
+    """What a page may say that visits the machine itself."""
+    return publish("pocketbeam/t1/request", payload)
+
+
 async def closing(socket: ClientConnection) -> tuple[int, str]:
     await socket.wait_closed()
     assert socket.close_code is not None
@@ -78,9 +94,12 @@ def test_bytes_pass_both_ways_however_they_are_cut() -> None:
     async def body(server: WebServer, port: int) -> None:
         async with page(port, f"http://{HOST}:{port}") as socket:
             assert socket.subprotocol == "mqtt"
-            await socket.send(b"ab")
-            await socket.send([b"c", b"", b"def"])
-            assert await gather(socket, 6) == b"abcdef"
+            await opened(socket)
+            one, two = said(b"one"), said(b"two")
+            await socket.send(one[:5])
+            await socket.send([one[5:6], b"", one[6:] + two[:1]])
+            await socket.send(two[1:] + PINGREQ)
+            assert await gather(socket, len(one + two) + 2) == one + two + PINGREQ
         assert server.counters.relays == 1
 
     relayed(echo, body)
@@ -88,8 +107,10 @@ def test_bytes_pass_both_ways_however_they_are_cut() -> None:
 
 def test_much_data_arrives_whole_and_in_order() -> None:
     async def body(_: WebServer, port: int) -> None:
-        sent = b"".join(index.to_bytes(4, "big") for index in range(MIB // 2))
+        numbers = b"".join(index.to_bytes(4, "big") for index in range(MIB // 2))
+        sent = b"".join(said(numbers[start : start + 10_000]) for start in range(0, len(numbers), 10_000))
         async with page(port) as socket:
+            await opened(socket)
 
             async def send() -> None:
                 for start in range(0, len(sent), 50_000):
@@ -143,12 +164,14 @@ def test_a_broker_that_does_not_read_stops_the_page() -> None:
 
     async def body(_: WebServer, port: int) -> None:
         sent = 0
+        much = said(b"x" * 10_000) * 5
         async with page(port) as socket:
+            await socket.send(connect())
             with suppress(TimeoutError):
                 while sent < 64 * MIB:
                     async with asyncio.timeout(1):
-                        await socket.send(b"x" * 50_000)
-                    sent += 50_000
+                        await socket.send(much)
+                    sent += len(much)
             socket.transport.abort()
         over.set()
         assert sent < 32 * MIB
@@ -182,7 +205,7 @@ def test_a_page_that_goes_leaves_the_broker(politely: bool) -> None:
     ended = asyncio.Event()
 
     async def watching(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        assert await reader.readexactly(3) == b"bye"
+        assert packets(await reader.readexactly(len(connect("pocketbeam-page-0123456789abcdef"))))
         with suppress(OSError):
             assert await reader.read() == b""
         ended.set()
@@ -190,7 +213,7 @@ def test_a_page_that_goes_leaves_the_broker(politely: bool) -> None:
 
     async def body(_: WebServer, port: int) -> None:
         async with page(port) as socket:
-            await socket.send(b"bye")
+            await socket.send(connect())
             if politely:
                 await socket.close()
             else:
@@ -232,7 +255,7 @@ def test_a_page_of_another_site_is_refused() -> None:
 def test_the_subprotocol_must_be_mqtt() -> None:
     async def body(_: WebServer, port: int) -> None:
         with pytest.raises(InvalidStatus) as caught:
-            await connect(f"ws://{HOST}:{port}/mqtt", subprotocols=[Subprotocol("chat")])
+            await open_websocket(f"ws://{HOST}:{port}/mqtt", subprotocols=[Subprotocol("chat")])
         assert caught.value.response.status_code == 400
 
     relayed(echo, body)
@@ -244,8 +267,7 @@ def test_one_page_too_many_is_told_so_and_a_place_becomes_free_again() -> None:
             assert await closing(second) == (1013, "too many pages are open at once")
         assert server.counters.relays_refused == 1
         async with page(port) as third:
-            await third.send(b"again")
-            assert await gather(third, 5) == b"again"
+            await opened(third)
 
     relayed(echo, body, max_relays=1)
 
@@ -253,8 +275,7 @@ def test_one_page_too_many_is_told_so_and_a_place_becomes_free_again() -> None:
 def test_stopping_says_goodbye() -> None:
     async def body(server: WebServer, port: int) -> None:
         async with page(port) as socket:
-            await socket.send(b"x")
-            await gather(socket, 1)
+            await opened(socket)
             stopping = asyncio.create_task(server.stop())
             assert await closing(socket) == (1001, "the appliance is stopping")
             await stopping
@@ -281,8 +302,9 @@ def test_mqtt_passes_to_a_real_broker(broker: Broker, pages: str) -> None:
     try:
         assert came.wait(5)
         came.clear()
-        client.publish("pocketbeam/t1/state", "live", qos=1).wait_for_publish(5)
+        broker.publish("pocketbeam/t1/state", "live")
         assert came.wait(5)
+        assert received == [state, "live"]
     finally:
         client.disconnect()
         client.loop_stop()

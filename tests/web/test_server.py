@@ -11,6 +11,7 @@ import pytest
 from appliance.web.assets import STATIC
 from appliance.web.http import MAX_HEAD_BYTES
 from appliance.web.server import WebServer, WebServerError
+from tests.support.brokers import Settings
 
 HOST = "127.0.0.1"
 pytestmark = pytest.mark.real
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.real
 
 def serve(body: Callable[[WebServer, int], Awaitable[None]], **options: int) -> None:
     async def run() -> None:
-        server = WebServer(HOST, 0, HOST, 9, ["t1", "t2"], "club", **options)
+        server = WebServer(HOST, 0, Settings(9), ["t1", "t2"], "club", **options)
         port = await server.start()
         try:
             async with asyncio.timeout(20):
@@ -193,7 +194,7 @@ def test_stop_ends_open_connections_without_a_word_and_start_works_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def run() -> None:
-        server = WebServer(HOST, 0, HOST, 9, "t1")
+        server = WebServer(HOST, 0, Settings(9), "t1")
         await server.stop()
         for _ in range(2):
             port = await server.start()
@@ -220,7 +221,7 @@ def test_a_taken_port_is_one_sentence() -> None:
             other.listen()
             port = other.getsockname()[1]
             with pytest.raises(WebServerError) as caught:
-                await WebServer(HOST, port, HOST, 9, "t1").start()
+                await WebServer(HOST, port, Settings(9), "t1").start()
         text = str(caught.value)
         assert text == (
             f"The pages cannot listen on 127.0.0.1:{port}: another program uses this port; "
@@ -233,6 +234,6 @@ def test_a_taken_port_is_one_sentence() -> None:
 def test_an_address_of_another_computer_is_one_sentence() -> None:
     async def run() -> None:
         with pytest.raises(WebServerError, match=r"^The pages cannot listen on 192\.0\.2\.1:80: .*\.$"):
-            await WebServer("192.0.2.1", 80, HOST, 9, "t1").start()
+            await WebServer("192.0.2.1", 80, Settings(9), "t1").start()
 
     asyncio.run(run())

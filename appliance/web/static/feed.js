@@ -15,6 +15,7 @@ const WAITS_MS = [250, 500, 1000];
 const REASONS = {
   4001: "the broker is away",
   4002: "the broker is away",
+  4003: "the broker cannot be trusted",
   1013: "too many boards are open",
   1001: "the appliance is restarting",
 };
