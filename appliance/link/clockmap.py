@@ -11,7 +11,8 @@ them that runs closest below their middle touches only messages that were not de
 slewed, at most one percent, so that the length of a pulse across a correction stays true; only a board just
 met, or an error that no drift can explain, makes the mapping step. Results never run backwards, and where the
 mapping steps back they do not stand still either, or a pulse across the step would shrink to nothing: they go on
-nearly as fast as the board's clock, as far as the arrival of its messages allows, until the mapping is level.
+nearly as fast as the board's clock, until the mapping is level. Within a tenth of a second they may so come to lie
+a little ahead of their message: two edges that a slow wire let go at the same moment have their distance all the same.
 
 Everything is integer arithmetic. `x` is nominal nanoseconds of the board since the first sample, `y` what
 has to be added to them to get the host's.
@@ -35,6 +36,8 @@ _SPREAD_NS = 3_000_000
 _MIN_LEAK_PPB = 500_000
 _SETTLING_NS = 2 * _BILLION
 _STEP_NS = 50_000_000
+_AHEAD_NS = 100_000_000
+"""What follows so soon after the one before keeps its distance from it, even beyond the arrival of its message."""
 _MAX_SLEW_PPB = 10_000_000
 _SLEWS_PER_S = 5
 
@@ -117,7 +120,8 @@ class ClockMap:
         mapped_ns = self._origin_ns + x + self._out[1] + ahead * rate // _BILLION
         passed = 0 if self._floor_x is None else max(0, x - self._floor_x)
         going_on_ns = self.floor_ns + passed - passed * _MAX_SLEW_PPB // _BILLION
-        self.floor_ns = max(self.floor_ns, mapped_ns, min(going_on_ns, self._newest_received_ns))
+        latest_ns = self._newest_received_ns + (_AHEAD_NS if passed <= _AHEAD_NS else 0)
+        self.floor_ns = max(self.floor_ns, mapped_ns, min(going_on_ns, latest_ns))
         self._floor_x = x
         return self.floor_ns
 

@@ -110,6 +110,17 @@ def test_a_pulse_across_a_step_back_keeps_its_length():
     assert 10 * MS < ended_ns - began_ns <= 16 * MS
 
 
+def test_a_pulse_keeps_its_length_where_a_slow_wire_lets_both_its_ends_go_at_once():
+    """Everything is 20 ms late for so long that it looks like drift; then the wire is well, and what waited comes."""
+    board = Board(0)
+    for number in range(60):
+        board.message(board.began_ns + number * 250 * MS, late_ns=0 if number < 4 else 20 * MS, echoes=number % 4 == 0)
+    begins_ns = board.began_ns + 15_100 * MS
+    began_ns = begins_ns + board.message(begins_ns, late_ns=20 * MS)
+    ended_ns = begins_ns + 16 * MS + board.message(begins_ns + 16 * MS, late_ns=4 * MS)
+    assert 12 * MS < ended_ns - began_ns < 20 * MS
+
+
 def test_a_first_message_that_is_late_is_put_right_by_the_next():
     board = Board(0)
     board.message(board.began_ns, late_ns=300 * MS)
@@ -165,7 +176,7 @@ def test_a_board_clock_that_stood_still_is_noticed_by_an_echo():
 
 
 @given(st.lists(st.tuples(st.integers(-2000, 400_000), st.integers(0, 900 * MS), st.booleans()), max_size=60))
-def test_results_never_run_backwards_nor_ahead_of_the_message(steps: list[tuple[int, int, bool]]):
+def test_results_never_run_backwards_nor_far_ahead_of_the_message(steps: list[tuple[int, int, bool]]):
     clock = ClockMap(1_000_000, floor_ns=3)
     tick32, now_ns, last_ns = 1 << 31, 50 * SECOND, 3
     for ticks, passed_ns, echoes in steps:
@@ -173,7 +184,7 @@ def test_results_never_run_backwards_nor_ahead_of_the_message(steps: list[tuple[
         tick = clock.extend(tick32, now_ns)
         clock.sample(tick, now_ns, now_ns - 5 * MS if echoes else None)
         mapped_ns = clock.to_ns(tick)
-        assert last_ns <= mapped_ns <= now_ns
+        assert last_ns <= mapped_ns <= now_ns + 100 * MS
         last_ns = mapped_ns
 
 
