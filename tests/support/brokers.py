@@ -41,6 +41,13 @@ def free_port() -> int:
         return port
 
 
+def listens(port: int) -> bool:
+    """Whether somebody takes a connection at a loopback port."""
+    with contextlib.suppress(OSError), socket.create_connection((HOST, port), 0.2):
+        return True
+    return False
+
+
 class Mosquitto:
     """A mosquitto process with its configuration in `directory`; it may be stopped and started again."""
 
@@ -126,7 +133,7 @@ class Mosquitto:
     def _wait_until_it_listens(self) -> bool:
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline and self._process and self._process.poll() is None:
-            with contextlib.suppress(OSError), socket.create_connection((HOST, self.port), 0.2):
+            if listens(self.port):
                 return True
             time.sleep(0.01)
         return False
@@ -164,10 +171,14 @@ class Heard:
 
 
 class Recorder:
-    """Everything that arrived, in order; `retained` is what a newcomer would see by these messages."""
+    """Everything that arrived, in order; `retained` is what a newcomer would see by these messages.
 
-    def __init__(self, client: aiomqtt.Client) -> None:
-        self._client = client
+    `only`: filters; what matches none of them is left out. The embedded broker sends more than was asked for.
+    """
+
+    def __init__(self, client: aiomqtt.Client, only: tuple[str, ...] = ()) -> None:
+        self.client = client
+        self._only = only
         self._arrived = asyncio.Condition()
         self.messages: list[Heard] = []
 
@@ -191,12 +202,14 @@ class Recorder:
 
     async def publish(self, topic: str, payload: str | bytes | None, *, qos: int = 1, retain: bool = False) -> None:
         """Says something on the same connection."""
-        await self._client.publish(topic, payload, qos=qos, retain=retain)
+        await self.client.publish(topic, payload, qos=qos, retain=retain)
 
     async def listen(self) -> None:
         """Records until the connection ends."""
         with contextlib.suppress(aiomqtt.MqttError):
-            async for message in self._client.messages:
+            async for message in self.client.messages:
+                if self._only and not any(message.topic.matches(each) for each in self._only):
+                    continue
                 payload = message.payload
                 text = payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
                 async with self._arrived:
@@ -205,10 +218,10 @@ class Recorder:
 
 
 @contextlib.asynccontextmanager
-async def recorder(port: int, *topics: str, qos: int = 1) -> AsyncIterator[Recorder]:
+async def recorder(port: int, *topics: str, qos: int = 1, only_asked: bool = False) -> AsyncIterator[Recorder]:
     """A subscriber to `topics` (everything by default) that records from the moment this is entered."""
     async with aiomqtt.Client(HOST, port) as client:
-        recording = Recorder(client)
+        recording = Recorder(client, topics if only_asked else ())
         listening = asyncio.create_task(recording.listen())
         try:
             for topic in topics or ("#",):
@@ -229,13 +242,13 @@ async def until(condition: Callable[[], Any], within_s: float = 10.0, *, what: s
         raise AssertionError(f"{what or 'a condition'} did not come about in {within_s} s") from None
 
 
-def child_table(port: int) -> "subprocess.Popen[bytes]":
-    """The link of the table `club-1` in a process of its own, which a test can kill without a word."""
+def child_table(port: int, table: str = "club-1") -> "subprocess.Popen[bytes]":
+    """The link of a table in a process of its own, which a test can kill without a word."""
     program = (
         "import asyncio, sys\n"
         "from appliance.mqtt.client import MqttLink\n"
         "from tests.support.brokers import Settings\n"
-        "link = MqttLink(Settings(int(sys.argv[1])), 'club-1', on_request=print, on_connection=print)\n"
+        "link = MqttLink(Settings(int(sys.argv[1])), sys.argv[2], on_request=print, on_connection=print)\n"
         "asyncio.run(link.run())\n"
     )
-    return subprocess.Popen([sys.executable, "-c", program, str(port)], stdout=subprocess.DEVNULL)
+    return subprocess.Popen([sys.executable, "-c", program, str(port), table], stdout=subprocess.DEVNULL)

@@ -1,0 +1,51 @@
+"""Who takes part in a case: a table's link, in this process or in one that can be killed, and its topics."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+from appliance.mqtt.client import MqttLink
+from tests.support.brokers import Recorder, Settings, recorder
+
+
+def at(table: str, level: str) -> str:
+    """A topic of a table."""
+    return f"pocketbeam/{table}/{level}"
+
+
+def hearing(port: int, *topics: str) -> contextlib.AbstractAsyncContextManager[Recorder]:
+    """A subscriber that records what it asked for, and nothing else."""
+    return recorder(port, *topics, only_asked=True)
+
+
+@dataclass
+class Table:
+    """A table's link, what was asked of it, and what it said about its connection."""
+
+    link: MqttLink
+    requests: list[tuple[bytes, bool]] = field(default_factory=list)
+    news: list[tuple[bool, str]] = field(default_factory=list)
+
+    @property
+    def connected(self) -> bool:
+        return bool(self.news) and self.news[-1][0]
+
+
+@contextlib.asynccontextmanager
+async def linked(port: int, name: str) -> AsyncIterator[Table]:
+    """A table's link to the broker; at the end it says goodbye."""
+    made = Table(
+        MqttLink(
+            Settings(port),
+            name,
+            on_request=lambda payload, retained: made.requests.append((payload, retained)),
+            on_connection=lambda connected, reason: made.news.append((connected, reason)),
+        )
+    )
+    task = asyncio.create_task(made.link.run())
+    try:
+        yield made
+    finally:
+        task.cancel()
+        await asyncio.wait_for(task, 20)

@@ -1,0 +1,87 @@
+"""What outlives a broker that stops and starts again. Each broker is restarted once for all of these."""
+
+import asyncio
+from dataclasses import dataclass
+
+import aiomqtt
+import pytest
+
+from appliance.mqtt.topics import Message
+from tests.brokers.cases import case
+from tests.brokers.people import at, hearing, linked
+from tests.brokers.test_sessions import heard_by
+from tests.support.broker_kinds import Broker
+from tests.support.brokers import HOST, Heard, until
+
+pytestmark = pytest.mark.real
+
+
+@dataclass
+class Aftermath:
+    """What was found after the restart."""
+
+    of_the_living: dict[str, str]
+    of_the_gone: list[Heard]
+    connected_again: list[tuple[bool, str]]
+    durable: list[object]
+
+
+@pytest.fixture(scope="module")
+def aftermath(broker: Broker, kind: str) -> Aftermath:
+    """One table plays on over the restart, another one has gone home before, a logger sleeps through it."""
+    playing, gone = f"restart-{kind}", f"gone-{kind}"
+
+    async def scenario() -> Aftermath:
+        async with linked(broker.port, playing) as table:
+            table.link.publish(Message(at(playing, "state"), "before", True, 1))
+            async with aiomqtt.Client(HOST, broker.port, identifier=f"logger-{kind}", clean_session=False) as logger:
+                await logger.subscribe(at(playing, "event"), qos=1)
+            async with hearing(broker.port, at(playing, "event"), at(playing, "state")) as speaker:
+                await speaker.publish(at(gone, "state"), "kept", retain=True)
+                await speaker.publish(at(playing, "event"), "missed")
+                await speaker.wait_for(lambda heard: len(heard.latest) == 2)
+            await asyncio.to_thread(broker.stop)
+            await until(lambda: table.news[-1][0] is False, 20)
+            table.link.publish(Message(at(playing, "state"), "after", True, 1))
+            await asyncio.to_thread(broker.start)
+            await until(lambda: table.connected, 40)
+            wanted = {at(playing, "state"): "after", at(playing, "availability"): "online"}
+            async with hearing(broker.port, *wanted) as newcomer:
+                await newcomer.wait_for(lambda heard: heard.latest == wanted, 20)
+                living = newcomer.latest
+            async with hearing(broker.port, at(gone, "state"), at(gone, "mark")) as newcomer:
+                await newcomer.publish(at(gone, "mark"), "")
+                await newcomer.wait_for(lambda heard: at(gone, "mark") in heard.latest)
+                kept = [message for message in newcomer.messages if message.topic == at(gone, "state")]
+            async with aiomqtt.Client(HOST, broker.port, identifier=f"logger-{kind}", clean_session=False) as logger:
+                async with hearing(broker.port, "nothing") as speaker:
+                    await speaker.publish(at(playing, "event"), "live")
+                durable = await heard_by(logger, at(playing, "event"), 2, 2.0 if kind == "embedded" else 20.0)
+            return Aftermath(living, kept, table.news, durable)
+
+    return asyncio.run(scenario())
+
+
+@case("A table plays on while the broker restarts, and shows its score again")
+async def test_the_table_is_back(aftermath: Aftermath) -> None:
+    assert sorted(aftermath.of_the_living.values()) == ["after", "online"]
+    assert [connected for connected, _ in aftermath.connected_again if connected] == [True, True]
+
+
+FORGETS = (
+    "Retained values are gone after a restart of the broker, until the table says them again; what a table said "
+    "that is away itself stays unknown."
+)
+
+
+@case("Retained values outlive a restart", embedded=FORGETS)
+async def test_retained_values_outlive_it(aftermath: Aftermath) -> None:
+    assert [(heard.payload, heard.retained) for heard in aftermath.of_the_gone] == [("kept", True)]
+
+
+@case(
+    "What waits for a durable session outlives a restart",
+    embedded="A logger that was away over a restart of the broker has a gap.",
+)
+async def test_what_waits_outlives_it(aftermath: Aftermath) -> None:
+    assert aftermath.durable == [b"missed", b"live"]

@@ -1,0 +1,294 @@
+"""The brokers that tables are tried with, each a process on loopback with a directory and ports of its own.
+
+All of them keep on disk what they can, so that a stop and a start show what outlives it. A RabbitMQ node needs
+more room of its own than the others: a node's name, an Erlang cookie, and a name service (`epmd`) that is told
+to end with it; nothing of the machine's own RabbitMQ, should it have one, is touched.
+"""
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from tests.support.brokers import HOST, Mosquitto, free_port, listens
+
+RABBITMQ = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
+START_WITHIN_S = 90.0
+"""An Erlang node on a machine that has other things to do takes its time."""
+STOP_WITHIN_S = 30.0
+
+
+class Broker(Protocol):
+    """A broker that may be stopped and started again; it keeps its port."""
+
+    port: int
+
+    def start(self) -> int:
+        """Begin, and return the port once it answers."""
+
+    def stop(self) -> None:
+        """An orderly end."""
+
+    def kill(self) -> None:
+        """An end without a word."""
+
+
+class Server:
+    """A broker as a process in a session of its own; what it says is in `log`."""
+
+    name = "broker"
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self.directory = directory
+        self.log = directory / "log"
+        self.port = free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def command(self) -> Sequence[str | Path]:
+        """The program and its arguments; writes what it reads."""
+        raise NotImplementedError
+
+    def environment(self) -> dict[str, str]:
+        """The process's environment."""
+        return dict(os.environ)
+
+    def spawn(self) -> None:
+        """Begin without waiting for an answer."""
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [str(word) for word in self.command()],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=self.environment(),
+                start_new_session=True,
+            )
+
+    def wait(self) -> int:
+        """The port, once it answers."""
+        deadline = time.monotonic() + START_WITHIN_S
+        while time.monotonic() < deadline and self._process and self._process.poll() is None:
+            if listens(self.port):
+                return self.port
+            time.sleep(0.02)
+        told = self.log.read_text(errors="replace")[-4000:]
+        self.kill()
+        pytest.fail(f"{self.name} does not start:\n{told}")
+
+    def start(self) -> int:
+        self.spawn()
+        return self.wait()
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(STOP_WITHIN_S)
+        self.kill()
+
+    def kill(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+class Embedded(Server):
+    """The appliance's own small broker, alone in a process."""
+
+    name = "the embedded broker"
+
+    def command(self) -> Sequence[str | Path]:
+        program = (
+            "import asyncio, signal, sys\n"
+            "from appliance.mqtt.broker import EmbeddedBroker\n"
+            "async def main():\n"
+            "    stopping = asyncio.Event()\n"
+            "    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)\n"
+            "    broker = EmbeddedBroker(port=int(sys.argv[1]))\n"
+            "    await broker.start()\n"
+            "    await stopping.wait()\n"
+            "    await broker.stop()\n"
+            "asyncio.run(main())\n"
+        )
+        return [sys.executable, "-c", program, str(self.port)]
+
+
+class Nats(Server):
+    """A NATS server with JetStream, which its MQTT needs."""
+
+    name = "nats-server"
+
+    def command(self) -> Sequence[str | Path]:
+        configuration = self.directory / "nats.conf"
+        configuration.write_text(
+            f'server_name: "{self.directory.name}"\nlisten: "{HOST}:{free_port()}"\n'
+            f'jetstream {{ store_dir: "{self.directory}/jetstream", max_memory_store: 64MB, max_file_store: 256MB }}\n'
+            # As it comes it lets half a minute pass before it sends again what was not acknowledged.
+            f'mqtt {{ listen: "{HOST}:{self.port}", ack_wait: "1s" }}\n'
+        )
+        return [program(self.name), "-c", configuration]
+
+
+class NameService:
+    """An `epmd` of our own: how the nodes of one cluster find each other, and nobody else."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        self._process = subprocess.Popen(
+            [program("epmd"), "-port", str(self.port), "-address", HOST],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + START_WITHIN_S
+        while not listens(self.port):
+            if time.monotonic() > deadline:
+                pytest.fail("epmd does not start")
+            time.sleep(0.02)
+
+    def stop(self) -> None:
+        """Ends it."""
+        self._process.kill()
+        self._process.wait()
+
+
+class RabbitMq(Server):
+    """One RabbitMQ node with its MQTT plugin; `peers` are the nodes of its cluster, itself among them."""
+
+    name = "rabbitmq-server"
+
+    def __init__(
+        self, directory: Path, *, names: NameService | None = None, node: str = "", peers: Sequence[str] = ()
+    ) -> None:
+        super().__init__(directory)
+        if not RABBITMQ.exists():
+            pytest.fail("rabbitmq-server is not installed: apt-get install rabbitmq-server")
+        self.node = node or f"pocketbeam-{secrets.token_hex(4)}@localhost"
+        self._peers = peers
+        self._names = names
+        self._own_names: NameService | None = None
+        self._distribution_port = free_port()
+
+    def spawn(self) -> None:
+        if self._names is None and self._own_names is None:
+            self._own_names = NameService()
+        super().spawn()
+
+    def command(self) -> Sequence[str | Path]:
+        cookie = self.directory / ".erlang.cookie"
+        if not cookie.exists():
+            cookie.write_text("POCKETBEAM")
+            cookie.chmod(0o400)
+        lines = [
+            "listeners.tcp = none",
+            f"mqtt.listeners.tcp.default = {HOST}:{self.port}",
+            "mqtt.allow_anonymous = true",
+            "mqtt.tcp_listen_options.nodelay = true",
+            "log.console = true",
+            "log.console.level = warning",
+            "vm_memory_high_watermark.absolute = 512MB",
+            "disk_free_limit.absolute = 10MB",
+        ]
+        if self._peers:
+            lines.append("cluster_formation.peer_discovery_backend = classic_config")
+            lines += [f"cluster_formation.classic_config.nodes.{n} = {peer}" for n, peer in enumerate(self._peers, 1)]
+        (self.directory / "rabbitmq.conf").write_text("\n".join(lines) + "\n")
+        (self.directory / "plugins").write_text("[rabbitmq_mqtt].\n")
+        (self.directory / "env.conf").touch()
+        return [RABBITMQ]
+
+    def environment(self) -> dict[str, str]:
+        names = self._names or self._own_names
+        assert names is not None
+        # It shall not inherit a word that was meant for the machine's own node.
+        ours = {key: value for key, value in os.environ.items() if not key.startswith(("RABBITMQ_", "ERL_"))}
+        return ours | {
+            "HOME": str(self.directory),
+            "ERL_EPMD_PORT": str(names.port),
+            "ERL_EPMD_ADDRESS": HOST,
+            "RABBITMQ_NODENAME": self.node,
+            "RABBITMQ_DIST_PORT": str(self._distribution_port),
+            "RABBITMQ_MNESIA_BASE": str(self.directory / "mnesia"),
+            "RABBITMQ_LOG_BASE": str(self.directory / "logs"),
+            "RABBITMQ_LOGS": "-",
+            "RABBITMQ_CONFIG_FILE": str(self.directory / "rabbitmq.conf"),
+            "RABBITMQ_ADVANCED_CONFIG_FILE": str(self.directory / "advanced.config"),
+            "RABBITMQ_ENABLED_PLUGINS_FILE": str(self.directory / "plugins"),
+            "RABBITMQ_CONF_ENV_FILE": str(self.directory / "env.conf"),
+            # The shell around it would stand between us and the node's own signals.
+            "RUNNING_UNDER_SYSTEMD": "1",
+            # Schedulers that wait without spinning leave the processor to the others.
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": (
+                "-kernel inet_dist_use_interface {127,0,0,1} +S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none"
+            ),
+        }
+
+    def close(self) -> None:
+        """Ends it for good, with its name service."""
+        self.stop()
+        if self._own_names is not None:
+            self._own_names.stop()
+            self._own_names = None
+
+
+def program(name: str) -> str:
+    """The path of a program; a failed test that says what to install where it is not there."""
+    found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
+    if found is None:
+        pytest.fail(f"{name} is not installed: tools/debian-packages installs what the tests need")
+    return found
+
+
+def _mosquitto(directory: Path) -> Broker:
+    return Mosquitto(directory, persistence=True)
+
+
+KINDS: dict[str, Callable[[Path], Broker]] = {
+    "embedded": Embedded,
+    "mosquitto": _mosquitto,
+    "rabbitmq": RabbitMq,
+    "nats": Nats,
+}
+"""By name: how each is made."""
+
+
+@contextlib.contextmanager
+def running(kind: str, directory: Path) -> Iterator[Broker]:
+    """A broker of this kind that answers; ended with everything that belongs to it."""
+    broker = KINDS[kind](directory)
+    try:
+        broker.start()
+        yield broker
+    finally:
+        broker.close() if isinstance(broker, RabbitMq) else broker.stop()
+
+
+@contextlib.contextmanager
+def cluster(directory: Path, count: int = 3) -> Iterator[list[RabbitMq]]:
+    """RabbitMQ nodes that have found each other; the first one begins, the others join it side by side."""
+    names = NameService()
+    peers = [f"pocketbeam-{secrets.token_hex(4)}@localhost" for _ in range(count)]
+    nodes = [RabbitMq(directory / f"node-{n}", names=names, node=peer, peers=peers) for n, peer in enumerate(peers, 1)]
+    try:
+        nodes[0].start()
+        for node in nodes[1:]:
+            node.spawn()
+        for node in nodes[1:]:
+            node.wait()
+        yield nodes
+    finally:
+        for node in nodes:
+            node.kill()
+        names.stop()
