@@ -41,6 +41,7 @@ from appliance.journal import (
     Recovered,
     Stamp,
 )
+from appliance.mqtt.announcer import Announcer
 from appliance.mqtt.requests import RequestError, parse_request
 from appliance.mqtt.topics import (
     beam_message,
@@ -115,6 +116,7 @@ class TableDaemon:
     _shown: TableState | None = None
     _stopping: bool = False
     _broker: tuple[bool, str] = (False, "not connected yet")
+    _announcer: Announcer = field(init=False)
     _publishing: asyncio.Task[None] | None = None
     _timers: dict[str, asyncio.TimerHandle] = field(default_factory=dict)
     _lamps: tuple[lamps.Lamp, ...] = ()
@@ -132,6 +134,7 @@ class TableDaemon:
         self._begun_ns = self.clock.monotonic_ns()
         settings = self.settings
         self._publisher = self.ports.publisher(settings, self._hear_request, self._hear_connection)
+        self._announcer = Announcer(settings, self._publisher, self.ports.memory(settings), self._set_timer)
         self._journal = self.ports.journal(settings, self._from_thread(self._synced), self._from_thread(self._safety))
         recovered = self._journal.open()
         try:
@@ -192,6 +195,10 @@ class TableDaemon:
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
+
+    def show_page(self, address: str) -> None:
+        """The table's page is served there."""
+        self._announcer.show_page(address)
 
     def is_connected(self, source: str) -> bool:
         """Whether that source is heard."""
@@ -275,6 +282,8 @@ class TableDaemon:
         elif not connected and reason != before[1]:
             _log.warning("table %s: %s", self.settings.table.id, reason)
         self._tell_health()
+        if not self._stopping:
+            self._announcer.connection(connected)
 
     def _from_thread(self, call: Callable[[Any], None]) -> Callable[[Any], None]:
         """The same call, made on the loop whichever thread makes it."""

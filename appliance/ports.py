@@ -14,6 +14,7 @@ from appliance.events import SourceInput
 from appliance.journal import Journal, JournalPort
 from appliance.link.configuration import BoardConfiguration
 from appliance.link.session import HostSession
+from appliance.mqtt.announcer import FileMemory, Memory, introduction, newcomers
 from appliance.mqtt.client import MqttLink
 from appliance.mqtt.topics import Message
 from appliance.records import ends_stroke
@@ -86,6 +87,10 @@ def _pins(source_id: str, wanted: Pins, deliver: Deliver, clock: Clock) -> Sourc
     return GpioSource(source_id, wanted, deliver, clock.monotonic_ns)
 
 
+def _memory(settings: Settings) -> Memory:
+    return FileMemory(settings.table.state_dir)
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
     """How a table gets its journal, its sources and its connection; tests put other ones in their place."""
@@ -94,6 +99,7 @@ class Ports:
     source: Callable[[SourceSection, BoardConfiguration, Progress, Deliver, Clock], SourcePort]
     publisher: Callable[[Settings, OnRequest, OnConnection], PublisherPort]
     pins: Callable[[str, Pins, Deliver, Clock], SourcePort] = _pins
+    memory: Callable[[Settings], Memory] = _memory
 
 
 def _journal(
@@ -111,7 +117,14 @@ def _source(
 
 
 def _publisher(settings: Settings, on_request: OnRequest, on_connection: OnConnection) -> PublisherPort:
-    return MqttLink(settings.mqtt, settings.table.id, on_request=on_request, on_connection=on_connection)
+    return MqttLink(
+        settings.mqtt,
+        settings.table.id,
+        on_request=on_request,
+        on_connection=on_connection,
+        newcomers=newcomers(settings),
+        introduction=introduction(settings),
+    )
 
 
 REAL = Ports(_journal, _source, _publisher)

@@ -22,7 +22,6 @@ from appliance.mqtt.topics import BASE, Document, Message, to_json, topic
 
 BIRTH_TOPIC = "homeassistant/status"
 """Where Home Assistant tells that it has started, whatever its discovery prefix is."""
-BIRTH = b"online"
 
 GAMES = ("money_carrom", "club_carrom", "new_carrom", "carpetball")
 PHASES = ("playing", "board_over", "match_over", "line_up", "round", "standoff", "round_over")

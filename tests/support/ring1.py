@@ -28,6 +28,7 @@ from appliance.journal.order import SeqGuard
 from appliance.journal.store import Store
 from appliance.link.configuration import BoardConfiguration
 from appliance.link.session import HostSession, LinkState
+from appliance.mqtt.home_assistant import Announced
 from appliance.mqtt.outbox import Outbox
 from appliance.mqtt.topics import Message, topic
 from appliance.ports import Deliver, Ports, Progress
@@ -238,6 +239,19 @@ class DiskJournal:
 
     def close(self) -> None:
         self.sync()
+
+
+class Kept:
+    """What the table remembers of its announcements to Home Assistant, across its starts."""
+
+    def __init__(self) -> None:
+        self.announced: Announced | None = None
+
+    def read(self) -> Announced | None:
+        return self.announced
+
+    def write(self, announced: Announced | None) -> None:
+        self.announced = announced
 
 
 class Cable:
@@ -577,9 +591,13 @@ class Table:
         sync_s: float = 0.0,
         levels: dict[int, int] | None = None,
         buttons: Iterable[Document] = (),
+        home_assistant: bool = False,
         **table: Any,
     ) -> None:
-        """`table` changes keys of the section `[table]`; `levels` those of the board's channels at the start."""
+        """`table` changes keys of the section `[table]`; `levels` those of the board's channels at the start.
+
+        `home_assistant`: whether the table announces itself, which would only be in the way elsewhere.
+        """
         text = configuration_text(
             game,
             tuple(players),
@@ -598,6 +616,7 @@ class Table:
             for n, button in enumerate(buttons)
         }
         document["buttons"] = list(self._buttons.values())
+        document["home_assistant"] = {"enabled": home_assistant}
         self.document = document
         self.layout = layout_of(game)
         idle_buttons = {button["channel"]: 1 for button in self._buttons.values()}
@@ -608,6 +627,7 @@ class Table:
         self.disk = Disk(sync_s)
         self.broker = Broker(self.disk)
         self.wall = Wall()
+        self.memory = Kept()
         self.boot_id = "virtual-boot-1"
         self._booted_ns = 0
         self.restarts = 0
@@ -652,7 +672,8 @@ class Table:
             return self.port
 
         clock = HostClock(_loop(), self.boot_id, self.wall, self._booted_ns)
-        self.daemon = TableDaemon(self.settings, clock, Ports(journal, source, publisher))
+        ports = Ports(journal, source, publisher, memory=lambda settings: self.memory)
+        self.daemon = TableDaemon(self.settings, clock, ports)
         await self.daemon.start()
         self._started.set()
 

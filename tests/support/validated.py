@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from appliance.mqtt import models
+from tests.support import home_assistant
 
 _TEXTS = {"line", "score", "left"}
 _AVAILABILITY: TypeAdapter[str] = TypeAdapter(models.Availability)
@@ -17,6 +18,11 @@ def validate(topic: str, payload: str | bytes) -> Any:
     Fails (pydantic's ValidationError or AssertionError) where the message is not what the contract says.
     """
     text = payload.decode() if isinstance(payload, bytes) else payload
+    if topic.endswith("/config"):
+        announced = json.loads(text) if text else None
+        if announced is not None:
+            home_assistant.check(topic, announced)
+        return announced
     _, table, kind, *rest = topic.split("/")
     if kind == "availability":
         return _AVAILABILITY.validate_python(text)
