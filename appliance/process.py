@@ -5,6 +5,7 @@ import contextlib
 import logging
 import os
 import signal
+import socket
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
@@ -18,14 +19,24 @@ from appliance.web.server import WebServer, WebServerError
 _log = logging.getLogger(__name__)
 
 
-async def _serve_pages(tables: Sequence[Settings]) -> list[WebServer]:
+def page_address(host: str, port: int, own_name: str) -> str:
+    """Where others find a page that listens on `host`: one that listens everywhere, by this machine's own name."""
+    if host in ("0.0.0.0", "::"):
+        # The name that a machine without a domain has in its own network.
+        host = own_name if "." in own_name else f"{own_name}.local"
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+async def _serve_pages(daemons: Sequence[TableDaemon]) -> list[WebServer]:
     """One server for each address; tables that share one (and its broker) share its pages."""
-    groups: dict[tuple[str, int, Mqtt], list[str]] = {}
-    for settings in tables:
+    groups: dict[tuple[str, int, Mqtt], list[TableDaemon]] = {}
+    for daemon in daemons:
+        settings = daemon.settings
         if settings.web is not None:
-            groups.setdefault((settings.web.host, settings.web.port, settings.mqtt), []).append(settings.table.id)
+            groups.setdefault((settings.web.host, settings.web.port, settings.mqtt), []).append(daemon)
     servers: list[WebServer] = []
-    for (host, port, broker), ids in groups.items():
+    for (host, port, broker), group in groups.items():
+        ids = [daemon.settings.table.id for daemon in group]
         server = WebServer(host, port, broker, ids)
         try:
             bound = await server.start()
@@ -34,6 +45,9 @@ async def _serve_pages(tables: Sequence[Settings]) -> list[WebServer]:
             continue
         servers.append(server)
         _log.info("pages for %s at http://%s:%d/", ", ".join(ids), host, bound)
+        address = page_address(host, bound, socket.gethostname())
+        for daemon, table in zip(group, ids, strict=True):
+            daemon.show_page(address if len(ids) == 1 else f"{address}?table={table}")
     return servers
 
 
@@ -53,7 +67,7 @@ async def _run(tables: Sequence[Settings], manager: ServiceManager) -> int:
             await daemon.start()
             daemons.append(daemon)
             _log.info("table %s is ready", settings.table.id)
-        servers = await _serve_pages(tables)
+        servers = await _serve_pages(daemons)
         await _first_of(stopping.wait(), *(daemon.shown.wait() for daemon in daemons))
         if not stopping.is_set():
             pulse.ready()

@@ -123,6 +123,7 @@ async def _demo(options: DemoOptions, players: tuple[str, ...]) -> None:
         await daemon.start()
         stack.push_async_callback(daemon.stop)
         pages = await stack.enter_async_context(_pages(options, host, port))
+        daemon.show_page(pages)
         show_lines = options.speed is not None
         umpire = await stack.enter_async_context(Umpire(host, port, TABLE, _print_line if show_lines else _ignore))
         print(f"Scoreboard:  {pages}", flush=True)
