@@ -351,10 +351,14 @@ def _speed(text: str) -> float | None:
 
 
 def _names(text: str) -> tuple[str, ...]:
+    import json
+
+    from appliance.names import name_fault
+
     names = tuple(name.strip() for name in text.split(","))
     for name in names:
-        if not 1 <= len(name) <= 40 or not name.isprintable():
-            raise argparse.ArgumentTypeError(f'"{name}" is no name of 1 to 40 characters')
+        if (fault := name_fault(name)) is not None:
+            raise argparse.ArgumentTypeError(f"{json.dumps(name)} {fault}")
     if len(set(names)) != len(names):
         raise argparse.ArgumentTypeError("each player needs a name of their own")
     return names

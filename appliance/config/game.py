@@ -7,8 +7,9 @@ from typing import Any
 
 from appliance.config.problems import nearest, one_of
 from appliance.config.report import Report, View
-from appliance.config.settings import CARROM, Game, name_fault
+from appliance.config.settings import CARROM, Game
 from appliance.config.structure import shown
+from appliance.names import name_fault
 
 STRIKE = "strike"
 ENDS = ("north", "south")

@@ -5,7 +5,6 @@ What one value can be is said here; how values must fit each other (ids, channel
 """
 
 import re
-import unicodedata
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from appliance.bridges.settings import Bridges
 from appliance.config.problems import Problem
+from appliance.names import name_fault
 
 CARROM = ("money_carrom", "club_carrom", "new_carrom")
 Game = Literal["money_carrom", "club_carrom", "new_carrom", "carpetball"]
@@ -27,17 +27,6 @@ _GPIO_AT = {  # by place on the 40-pin header; the other places are power and gr
     **{3: 2, 5: 3, 7: 4, 8: 14, 10: 15, 11: 17, 12: 18, 13: 27, 15: 22, 16: 23, 18: 24, 19: 10, 21: 9, 22: 25},
     **{23: 11, 24: 8, 26: 7, 27: 0, 28: 1, 29: 5, 31: 6, 32: 12, 33: 13, 35: 19, 36: 16, 37: 26, 38: 20, 40: 21},
 }
-
-
-def name_fault(name: str) -> str | None:
-    """Why `name` cannot be a player's name, or None: 1 to 40 characters, not blank, no control ones."""
-    if not 1 <= len(name) <= 40:
-        return f"must have 1 to 40 characters, this has {len(name)}"
-    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in name):
-        return "must not contain control characters or line breaks"
-    if not name.strip():
-        return "must not be blank"
-    return None
 
 
 def _name(value: str) -> str:

@@ -30,6 +30,8 @@ from pydantic import (
     model_validator,
 )
 
+from appliance.names import name_fault
+
 MAX_BYTES = 16 * 1024
 MAX_DEPTH = 12
 MAX_TRANSACTION = 200
@@ -227,10 +229,8 @@ class Person(BaseModel):
 
 def _check_names(names: list[str]) -> None:
     for name in names:
-        if any(ord(character) < 32 or 127 <= ord(character) < 160 for character in name):
-            raise ValueError(f"{_shown(name)} holds a control character, which no display can show")
-        if not name.strip():
-            raise ValueError("a name of spaces alone cannot be seen")
+        if (fault := name_fault(name)) is not None:
+            raise ValueError(f"{_shown(name)} {fault}")
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{_shown(twice)} stands there twice, names must differ")

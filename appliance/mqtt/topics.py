@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from appliance.names import beside_numbers
+
 BASE = "pocketbeam"
 
 STATE_SCHEMA = "pocketbeam.state/1"
@@ -155,7 +157,7 @@ class _Names:
     """Players' names by number, cut to `limit` characters with a mark."""
 
     def __init__(self, players: list[Document], limit: int | None) -> None:
-        self._names = {entry["player"]: _shorten(entry["name"], limit) for entry in players}
+        self._names = {entry["player"]: beside_numbers(_shorten(entry["name"], limit)) for entry in players}
 
     def __getitem__(self, player: int) -> str:
         return self._names.get(player, f"Player {player}")

@@ -190,12 +190,21 @@ def test_long_names_are_shortened_only_where_the_line_would_be_too_long() -> Non
     assert text.endswith("what fell at ne?")
 
 
-@pytest.mark.parametrize("name", ["<b>Asha</b>", "#", "+/a", "Ålä – ½", "👩‍👩‍👧", "עידו", '"quoted"\\'])
+@pytest.mark.parametrize("name", ["<b>Asha</b>", "#", "+/a", "Ålä – ½", "👩‍👩‍👧", '"quoted"\\'])
 def test_names_are_carried_as_they_are(name: str) -> None:
     state = {**examples.state(C, 2), "players": [{"player": 1, "name": name}, {"player": 2, "name": "Ben"}]}
     messages = topics.state_messages(state)
     assert validate(messages[0].topic, messages[0].payload or "")["players"][0]["name"] == name
     assert (messages[-1].payload or "").startswith(f"{name} 12 – 9 Ben")
+
+
+@pytest.mark.parametrize("name", ["עידו", "عائشة", "עידו & Ben"])
+def test_a_name_from_right_to_left_does_not_take_the_score_with_it(name: str) -> None:
+    """Without the isolate (U+2068 to U+2069) a display shows 9 – 12 where it stands 12 – 9."""
+    state = {**examples.state(C, 2), "players": [{"player": 1, "name": name}, {"player": 2, "name": "Ben"}]}
+    messages = topics.state_messages(state)
+    assert validate(messages[0].topic, messages[0].payload or "")["players"][0]["name"] == name
+    assert (messages[-1].payload or "").startswith(f"\u2068{name}\u2069 12 – 9 Ben")
 
 
 def test_where_each_document_goes() -> None:
