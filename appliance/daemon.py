@@ -42,13 +42,13 @@ from appliance.journal import (
     Stamp,
 )
 from appliance.mqtt.announcer import Announcer
+from appliance.mqtt.replies import ReplyTo, admit, response_messages
 from appliance.mqtt.requests import RequestError, parse_request
 from appliance.mqtt.topics import (
     beam_message,
     event_message,
     health_message,
     info_message,
-    response_message,
     state_messages,
 )
 from appliance.ports import REAL, Ports, PublisherPort, SourcePort
@@ -88,6 +88,7 @@ class _Waiting:
     output: Output
     state: TableState
     stamp: Stamp
+    reply_to: ReplyTo | None
 
 
 @dataclass(slots=True)
@@ -235,25 +236,25 @@ class TableDaemon:
             self._take(self.engine.handle(item, stamp), stamp)
         self._watch_window(stamp)
 
-    def _hear_request(self, payload: bytes, retained: bool) -> None:
+    def _hear_request(self, payload: bytes, retained: bool, reply_to: ReplyTo | None = None) -> None:
         if self._stopping:
             _log.info("table %s: a request came too late, the table is stopping", self.settings.table.id)
             return
-        request = parse_request(payload, retained=retained)
+        request, reply_to = admit(parse_request(payload, retained=retained), reply_to, self.settings.table.id)
         stamp = self.stamp()
         if isinstance(request, RequestError):
             _log.warning("a request was refused: %s", request.message)
             if not request.ignored:
                 error = {"code": request.code, "message": request.message}
                 refused = {"transaction": request.transaction, "ok": False, "error": error}
-                self._take([Output(Batch(), response=refused)], stamp)
+                self._take([Output(Batch(), response=refused)], stamp, reply_to)
             return
         if request.command == DIAGNOSTICS:
             seconds = request.fields.get("seconds", DIAGNOSTICS_S)
             assert isinstance(seconds, int)  # checked with the request
             self._diagnostics.switch_on(self.engine.inputs, seconds, stamp.monotonic_ns)
             done = {"transaction": request.transaction, "ok": True, "seq": self.engine.state.seq}
-            self._take([Output(Batch(), response=done)], stamp)
+            self._take([Output(Batch(), response=done)], stamp, reply_to)
             return
         self._take(
             self.engine.request(
@@ -264,6 +265,7 @@ class TableDaemon:
                 expected_seq=request.expected_seq,
             ),
             stamp,
+            reply_to,
         )
 
     def _tell_beams(self, bodies: Sequence[Mapping[str, Any]], stamp: Stamp) -> None:
@@ -303,14 +305,14 @@ class TableDaemon:
             self._show_state(self.engine.state, stamp, None)
         self._take(outputs, stamp)
 
-    def _take(self, outputs: list[Output], stamp: Stamp) -> None:
+    def _take(self, outputs: list[Output], stamp: Stamp, reply_to: ReplyTo | None = None) -> None:
         for output in outputs:
             if output.remark is not None:
                 _log.info("table %s: %s", self.settings.table.id, output.remark)
             batch = output.batch
             if batch.records or batch.rows or batch.answers:
                 self._position = self._journal.append(batch)
-            self._waiting.append(_Waiting(self._position, output, self.engine.state, stamp))
+            self._waiting.append(_Waiting(self._position, output, self.engine.state, stamp, reply_to))
         if self._position <= self._journal.synced or self._unsafe is not None:
             self._flush()
 
@@ -399,7 +401,8 @@ class TableDaemon:
                     self._journal.match_ended()
             if waiting.output.response is not None:
                 response = response_document(table, waiting.state, waiting.output.response, waiting.stamp)
-                self._publisher.publish(response_message(response))
+                for message in response_messages(response, waiting.reply_to):
+                    self._publisher.publish(message)
         if parts_changed:
             self._tell_health()
 

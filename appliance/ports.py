@@ -16,6 +16,7 @@ from appliance.link.configuration import BoardConfiguration
 from appliance.link.session import HostSession
 from appliance.mqtt.announcer import FileMemory, Memory, introduction, newcomers
 from appliance.mqtt.client import MqttLink
+from appliance.mqtt.replies import OnRequest
 from appliance.mqtt.topics import Message
 from appliance.records import ends_stroke
 from appliance.sources.gpio import GpioSource, Pins
@@ -76,7 +77,6 @@ class PublisherPort(Protocol):
         """What was counted."""
 
 
-OnRequest = Callable[[bytes, bool], None]
 OnConnection = Callable[[bool, str], None]
 Deliver = Callable[[list[SourceInput]], None]
 Progress = Mapping[int, int]

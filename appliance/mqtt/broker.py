@@ -5,7 +5,8 @@ never serves a real table. Its library is an optional dependency, imported when 
 
 The library's own way to stop may wait for ever for a client that is just saying something. Therefore the
 connections are accepted here: stopping hangs up first, waits until the library has seen it, and then lets it
-tidy up.
+tidy up. And it speaks MQTT 3.1.1 alone, but waits for ever over the first message of version 5: that is looked
+at here too, and answered as a broker should, so that the client can try again in 3.1.1.
 """
 
 import asyncio
@@ -16,6 +17,9 @@ import os
 from typing import Any
 
 _STOP_TIMEOUT_S = 2.0
+_CONNECT = 0x10
+_VERSION_5 = b"\x00\x04MQTT\x05"
+_WRONG_VERSION = bytes([0x20, 2, 0, 1])
 
 
 class EmbeddedBrokerError(Exception):
@@ -86,16 +90,46 @@ class EmbeddedBroker:
         task.add_done_callback(self._connections.pop)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        from amqtt.adapters import StreamReaderAdapter, StreamWriterAdapter
+        from amqtt.adapters import StreamWriterAdapter
 
         try:
             # A client may say anything, and the library may raise anything because of it.
             with contextlib.suppress(Exception):
-                await self._broker.external_connected(
-                    StreamReaderAdapter(reader), StreamWriterAdapter(writer), "default"
-                )
+                begun = await _beginning(reader)
+                if begun.endswith(_VERSION_5):
+                    writer.write(_WRONG_VERSION)
+                    await writer.drain()
+                    return
+                await self._broker.external_connected(_Resumed(begun, reader), StreamWriterAdapter(writer), "default")
         finally:
             writer.transport.abort()
+
+
+class _Resumed:
+    """A stream from its beginning, which somebody has read already, in the library's shape of one."""
+
+    def __init__(self, begun: bytes, reader: asyncio.StreamReader) -> None:
+        self._begun = begun
+        self._reader = reader
+
+    async def read(self, n: int = -1) -> bytes:
+        """Exactly `n` bytes, or all."""
+        head, self._begun = (self._begun, b"") if n < 0 else (self._begun[:n], self._begun[n:])
+        return head + (await self._reader.read() if n < 0 else await self._reader.readexactly(n - len(head)))
+
+    def feed_eof(self) -> None:
+        """No more comes."""
+        self._reader.feed_eof()
+
+
+async def _beginning(reader: asyncio.StreamReader) -> bytes:
+    """The first message as far as it tells the version, or less of one that does not connect."""
+    begun = await reader.readexactly(2)
+    if begun[0] != _CONNECT:
+        return begun
+    while begun[-1] & 0x80 and len(begun) < 5:
+        begun += await reader.readexactly(1)
+    return begun + await reader.readexactly(len(_VERSION_5))
 
 
 async def _end(tasks: set[asyncio.Task[None]]) -> None:

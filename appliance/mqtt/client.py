@@ -7,7 +7,8 @@ connection is noticed within one and a half keepalives, also when nothing is bei
 after a whole silent keepalive and waits another one for the answer, so its own interval is set shorter than
 the one that the broker was told.
 
-What is to be sent, and what is sent again, is decided in `outbox.py`; when to try again, in `backoff.py`.
+What is to be sent, and what is sent again, is decided in `outbox.py`; when to try again, in `backoff.py`; in
+which version of MQTT, in `versions.py`.
 """
 
 import asyncio
@@ -20,10 +21,13 @@ from typing import Any
 import aiomqtt
 from paho.mqtt.client import MQTT_ERR_SUCCESS
 from paho.mqtt.client import Client as PahoClient
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from appliance.mqtt.backoff import Backoff
-from appliance.mqtt.outbox import Outbox
+from appliance.mqtt.outbox import WINDOW, Outbox
+from appliance.mqtt.replies import OnRequest, ReplyTo
 from appliance.mqtt.topics import BASE, Message, availability_message, request_topic, topic
 from appliance.mqtt.transport import (
     BrokerSettings,
@@ -33,6 +37,7 @@ from appliance.mqtt.transport import (
     read_password,
     tls_context,
 )
+from appliance.mqtt.versions import MQTT_5, Outcome, next_attempt
 
 KEEPALIVE_S = 15
 ANSWER_TIMEOUT_S = 10.0
@@ -48,6 +53,7 @@ WELCOME_AFTER_S = 1.0
 _PING_PART = 0.6
 _BEATS = 12
 _REFUSED = 0x80
+_WRONG_VERSION = 0x84
 
 _log = logging.getLogger(__name__)
 _library_log = logging.getLogger(f"{__name__}.library")
@@ -63,7 +69,7 @@ class MqttLink:
         settings: BrokerSettings,
         table: str,
         *,
-        on_request: Callable[[bytes, bool], None],
+        on_request: OnRequest,
         on_connection: Callable[[bool, str], None],
         base: str = BASE,
         keepalive_s: int = KEEPALIVE_S,
@@ -72,7 +78,8 @@ class MqttLink:
     ) -> None:
         """Does nothing yet; `run` does.
 
-        on_request(payload, retained) is called for each message on the request topic.
+        on_request(payload, retained) is called for each message on the request topic, with a `ReplyTo` as a third
+        argument where the message names a response topic.
         on_connection(connected, reason) is called when either changes; `reason` is a sentence where something
         is wrong and empty when all is well. Neither may block.
         newcomers: topics where somebody who has to be told everything again says `online`; on_connection is
@@ -92,6 +99,7 @@ class MqttLink:
         self._outbox = Outbox((self._birth.topic, topic(table, "state", base=base)))
         self._connection: _Connection | None = None
         self._backoff = Backoff()
+        self._level = MQTT_5
         self._told: tuple[bool, str] | None = None
         self._all_acknowledged = asyncio.Event()
         self._counters = {"connects": 0, "failures": 0, "requests_dropped": 0, "hook_errors": 0}
@@ -111,9 +119,13 @@ class MqttLink:
                     began_at = loop.time()
                     await self._serve(connection)
                 except UnreachableError as error:
-                    reached, reason = False, str(error)
+                    reached, reason, outcome = False, str(error), Outcome.NOT_REACHED
                 except (RejectedError, aiomqtt.MqttError, OSError) as error:
                     reason = sentence(error, self._settings)
+                    outcome = _outcome(error) if began_at is None else Outcome.WELCOMED
+                self._level, at_once = next_attempt(self._level, outcome)
+                if at_once:
+                    continue
                 self._counters["failures"] += 1
                 self._tell(False, reason)
                 held_s = 0.0 if began_at is None else loop.time() - began_at
@@ -144,7 +156,9 @@ class MqttLink:
             password=read_password(settings),
             logger=_library_log,
             identifier=self._client_id,
-            clean_session=True,
+            protocol=aiomqtt.ProtocolVersion(self._level),
+            # Version 5 has another word for it, and is as forgetful by default.
+            clean_session=None if self._level == MQTT_5 else True,
             will=aiomqtt.Will(self._farewell.topic, self._farewell.payload, 1, True),
             keepalive=self._keepalive_s,
             timeout=ANSWER_TIMEOUT_S,
@@ -170,7 +184,7 @@ class MqttLink:
             refused = any(number(code) >= _REFUSED for code in granted)
             self._connection = connection
             self._counters["connects"] += 1
-            self._outbox.opened()
+            self._outbox.opened(connection.window)
             self._pump()
             self._tell(True, f"the broker lets nobody listen to {self._requests}" if refused else "")
             if self._newcomers:
@@ -180,7 +194,7 @@ class MqttLink:
                 if message.topic.value in self._newcomers:
                     self._hear_newcomer(payload, bool(message.retain))
                 else:
-                    self._hear(payload, bool(message.retain))
+                    self._hear(payload, bool(message.retain), _reply_to(message))
         except asyncio.CancelledError:
             await self._take_leave()
             raise
@@ -217,14 +231,14 @@ class MqttLink:
             self._outbox.sent(message_id, outgoing)
         connection.flush()
 
-    def _acknowledged(self, message_id: int) -> None:
-        self._outbox.acknowledged(message_id)
+    def _acknowledged(self, message_id: int, refused: bool) -> None:
+        self._outbox.acknowledged(message_id, refused=refused)
         if self._outbox.empty:
             self._all_acknowledged.set()
 
-    def _hear(self, payload: bytes, retained: bool) -> None:
+    def _hear(self, payload: bytes, retained: bool, reply_to: ReplyTo | None) -> None:
         try:
-            self._on_request(payload, retained)
+            self._on_request(payload, retained, *([] if reply_to is None else [reply_to]))
         except Exception:
             self._counters["hook_errors"] += 1
             _log.exception("a request could not be handed over")
@@ -257,6 +271,10 @@ class MqttLink:
             _log.exception("a change of the connection could not be handed over")
 
 
+class _DismissedError(aiomqtt.MqttCodeError):
+    """The broker ended the connection and said why, which it can in version 5."""
+
+
 class _BoundedQueue(asyncio.Queue[aiomqtt.Message]):
     """Received messages; a full queue drops the newest and counts it, where the library would log each."""
 
@@ -275,13 +293,16 @@ class _Connection(aiomqtt.Client):
     All callbacks run in the loop's thread, because nothing here starts another one.
     """
 
-    _acked: Callable[[int], None]
+    window = WINDOW
+    """How many unacknowledged messages the broker takes."""
+
+    _acked: Callable[[int, bool], None]
     _drained: Callable[[], None]
     _sending = False
     _wake_up = False
 
-    def watch(self, acked: Callable[[int], None], drained: Callable[[], None]) -> None:
-        """acked(message id) for each acknowledgement, drained() when there is room to send again."""
+    def watch(self, acked: Callable[[int, bool], None], drained: Callable[[], None]) -> None:
+        """acked(message id, refused) for each acknowledgement, drained() when there is room to send again."""
         self._acked = acked
         self._drained = drained
 
@@ -290,14 +311,17 @@ class _Connection(aiomqtt.Client):
         sock = await open_socket(self._hostname, self._port, context)
         self._client._create_socket_connection = lambda: sock  # type: ignore[method-assign]
         self._client.connect(self._hostname, self._port, self._keepalive)
-        self._client._keepalive = self._keepalive * _PING_PART  # type: ignore[assignment]
         await self._wait_for(self._connected, timeout=None)
+        # The broker may have asked for another one in its welcome.
+        agreed_s = min(self._client._keepalive, self._keepalive)
+        self._client._keepalive = agreed_s * _PING_PART  # type: ignore[assignment]
 
     def send(self, message: Message) -> int:
         """Hands a message to the socket at once and returns its id."""
         self._sending = True
         try:
-            return self._client.publish(message.topic, message.payload, message.qos, message.retain).mid
+            properties = _with_correlation(message) if self._client.protocol == MQTT_5 else None
+            return self._client.publish(message.topic, message.payload, message.qos, message.retain, properties).mid
         finally:
             self._sending = False
 
@@ -333,6 +357,10 @@ class _Connection(aiomqtt.Client):
                 future.exception()
 
     def _fail(self, error: Exception) -> None:
+        if not isinstance(error, OSError | aiomqtt.MqttError):
+            # The library stumbles over what is no MQTT.
+            error, stumbled = aiomqtt.MqttError("this is not MQTT"), error
+            error.__cause__ = stumbled
         over = self._disconnected if self._connected.done() else self._connected
         affected: list[asyncio.Future[Any]] = [over, *self._pending_subscribes.values()]
         for waiting in affected:
@@ -374,15 +402,51 @@ class _Connection(aiomqtt.Client):
         while self._client.loop_misc() == MQTT_ERR_SUCCESS:  # noqa: ASYNC110 - nothing announces silence
             await asyncio.sleep(self._keepalive / _BEATS)
 
-    def _on_publish(self, client: PahoClient, userdata: Any, mid: int, *more: Any) -> None:
-        self._acked(mid)
+    def _on_connect(
+        self,
+        client: PahoClient,
+        userdata: Any,
+        flags: Any,
+        reason_code: ReasonCode,
+        properties: Properties | None = None,
+    ) -> None:
+        self.window = getattr(properties, "ReceiveMaximum", WINDOW)
+        super()._on_connect(client, userdata, flags, reason_code, properties)
+
+    def _on_publish(self, client: PahoClient, userdata: Any, mid: int, reason_code: ReasonCode, *more: Any) -> None:
+        self._acked(mid, number(reason_code) >= _REFUSED)
         # Not now: inside this callback the library would not write.
         self._loop.call_soon(self._drained)
 
     def _on_disconnect(
         self, client: PahoClient, userdata: Any, flags: Any, reason_code: ReasonCode, *more: Any
     ) -> None:
-        self._fail(aiomqtt.MqttCodeError(reason_code, "disconnected"))
+        kind = _DismissedError if flags.is_disconnect_packet_from_server else aiomqtt.MqttCodeError
+        self._fail(kind(reason_code, "disconnected"))
+
+
+def _outcome(error: Exception) -> Outcome:
+    """How an attempt ended that did not become a connection."""
+    if isinstance(error, RejectedError):
+        return Outcome.NOT_REACHED
+    if isinstance(error, aiomqtt.exceptions.MqttConnectError):
+        code = number(error.rc) if isinstance(error.rc, int | ReasonCode) else 0
+        return Outcome.WRONG_VERSION if code == _WRONG_VERSION else Outcome.REFUSED
+    return Outcome.NO_ANSWER
+
+
+def _reply_to(message: aiomqtt.Message) -> ReplyTo | None:
+    """Where the client wants its answer; version 5 alone can say it."""
+    asked: str | None = getattr(message.properties, "ResponseTopic", None)
+    return None if asked is None else ReplyTo(asked, getattr(message.properties, "CorrelationData", None))
+
+
+def _with_correlation(message: Message) -> Properties | None:
+    if message.correlation is None:
+        return None
+    properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
+    properties.CorrelationData = message.correlation
+    return properties
 
 
 def number(code: int | ReasonCode) -> int:
@@ -398,6 +462,8 @@ def sentence(error: Exception, settings: BrokerSettings) -> str:
     if isinstance(error, aiomqtt.exceptions.MqttConnectError) and isinstance(error.rc, ReasonCode):
         return _REFUSALS.get(error.rc.value, "the broker at {} refuses us ({})").format(where, error.rc)
     cause = error.__cause__ or error
+    if isinstance(cause, _DismissedError) and isinstance(cause.rc, ReasonCode):
+        return _DISMISSALS.get(cause.rc.value, "the broker at {} closed the connection ({})").format(where, cause.rc)
     if isinstance(cause, aiomqtt.MqttCodeError):
         code = cause.rc.value if isinstance(cause.rc, ReasonCode) else 0
         return _LOSSES.get(code, "the broker at {} closed the connection").format(where)
@@ -407,13 +473,16 @@ def sentence(error: Exception, settings: BrokerSettings) -> str:
 
 
 _REFUSALS = {
-    132: "the broker at {} does not speak MQTT 3.1.1",
     133: "the broker at {} refuses the client id",
     134: "the broker at {} refuses the user name or the password",
     135: "the broker at {} refuses us: check user name, password and rights",
     136: "the broker at {} is not available yet",
 }
 _LOSSES = {
-    130: "what answers at {} does not speak MQTT 3.1.1",
+    130: "what answers at {} does not speak MQTT",
     141: "the broker at {} has gone silent",
+}
+_DISMISSALS = {
+    139: "the broker at {} is stopping",
+    142: "the broker at {} closed the connection: another program has come with our client id",
 }

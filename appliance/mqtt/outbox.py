@@ -49,6 +49,7 @@ class Outbox:
         self._unacknowledged: dict[int, Outgoing] = {}
         self._again = 0
         self._open = False
+        self._window = WINDOW
         self.dropped = 0
         self.refused = 0
         self.resent = 0
@@ -70,7 +71,7 @@ class Outbox:
 
     def take(self) -> Outgoing | None:
         """The next message to send, None while there is none or too many are unacknowledged."""
-        window = 1 if self._again else WINDOW
+        window = 1 if self._again else self._window
         if not self._open or len(self._unacknowledged) >= window:
             return None
         if self._changed:
@@ -87,15 +88,17 @@ class Outbox:
         if outgoing.message.qos:
             self._unacknowledged[message_id] = outgoing
 
-    def acknowledged(self, message_id: int) -> None:
-        """The broker has it."""
+    def acknowledged(self, message_id: int, *, refused: bool = False) -> None:
+        """The broker has it, or will not have it, which is counted: sending it again would change nothing."""
         outgoing = self._unacknowledged.pop(message_id, None)
+        self.refused += refused
         if outgoing and outgoing.again:
             self._again -= 1
 
-    def opened(self) -> None:
-        """A new connection: everything retained is due again."""
+    def opened(self, window: int = WINDOW) -> None:
+        """A new connection, whose broker takes `window` messages at once: everything retained is due again."""
         self._open = True
+        self._window = min(window, WINDOW)
         self.refresh()
 
     def refresh(self, ahead: str | None = None) -> None:

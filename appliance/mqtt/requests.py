@@ -56,7 +56,7 @@ class RequestError:
     An `ignored` one is not answered at all, only logged: nobody waits for that answer any more.
     """
 
-    code: Literal["malformed", "unknown_command", "too_large", "outdated"]
+    code: Literal["malformed", "unknown_command", "too_large", "outdated", "not_allowed"]
     message: str
     transaction: str | None
     ignored: bool = False

@@ -42,18 +42,27 @@ LEFT_LEVELS = ("a", "b", "all", "north", "south")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message for the broker; a `payload` of None is empty, which removes a retained topic."""
+    """One message for the broker; a `payload` of None is empty, which removes a retained topic.
+
+    `correlation` goes with an answer, as far as the connection's version of MQTT carries it.
+    """
 
     topic: str
     payload: str | None
     retain: bool
     qos: int
+    correlation: bytes | None = None
+
+
+def is_level(word: str) -> bool:
+    """Whether every broker carries this as one level of a topic."""
+    return _LEVEL.fullmatch(word) is not None
 
 
 def topic(table: str, *levels: str, base: str = BASE) -> str:
     """The full name of a table's topic; ValueError for a level that not every broker would carry."""
     for level in (table, *levels):
-        if not _LEVEL.fullmatch(level):
+        if not is_level(level):
             raise ValueError(f'"{level}" cannot be part of a topic: only a to z, 0 to 9 and "-" can')
     return "/".join((base, table, *levels))
 

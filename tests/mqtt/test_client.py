@@ -369,8 +369,8 @@ def test_a_broker_that_is_absent_at_the_start_is_found_when_it_comes(tmp_path: P
 
 
 class Polite:
-    """A broker that answers everything, until it is told to be silent; `granted` is its word on
-    listening, and `then` what it says after that.
+    """A broker that answers everything in MQTT 3.1.1, until it is told to be silent; `granted` is its word
+    on listening, and `then` what it says after that.
     """
 
     def __init__(self, granted: int = 1, then: bytes = b"") -> None:
@@ -391,7 +391,7 @@ class Polite:
     def _answer(self, kind: int, body: bytes) -> bytes:
         match kind >> 4:
             case 1:
-                return CONNACK
+                return welcome(body)
             case 3:
                 topic_length = int.from_bytes(body[:2], "big")
                 return bytes([0x40, 2]) + body[2 + topic_length :][:2]
@@ -509,7 +509,10 @@ def test_two_programs_with_one_name_do_not_storm_the_broker(mosquitto: Mosquitto
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Any]
 
-CONNACK = bytes([0x20, 2, 0, 0])
+
+def welcome(connect: bytes) -> bytes:
+    """The answer of a broker that speaks 3.1.1 alone to the body of a CONNECT."""
+    return bytes([0x20, 2, 0, connect[6] == 5])
 
 
 async def close_at_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -517,9 +520,9 @@ async def close_at_once(reader: asyncio.StreamReader, writer: asyncio.StreamWrit
 
 
 async def close_after_the_welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Lets the table in and throws it out."""
+    """Lets the table in, in MQTT 5, and throws it out."""
     await reader.read(1024)
-    writer.write(CONNACK)
+    writer.write(bytes([0x20, 3, 0, 0, 0]))
     await writer.drain()
 
 
@@ -567,7 +570,6 @@ async def server(handler: Handler) -> AsyncIterator[tuple[int, list[float]]]:
         (close_at_once, "closed the connection"),
         (close_after_the_welcome, "closed the connection"),
         (speak_another_language, "the connection"),
-        (refuse(1), "does not speak MQTT 3.1.1"),
         (refuse(2), "refuses the client id"),
         (refuse(3), "is not available yet"),
         (refuse(4), "refuses the user name or the password"),
