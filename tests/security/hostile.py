@@ -13,12 +13,16 @@ MARKUP = "<img src=x onerror=\"document.title='taken'\"><script>document.title='
 
 @dataclass(frozen=True, slots=True)
 class Hostile:
-    """A payload, and the code with which it is refused; None: it is not answered at all."""
+    """A payload, and the code with which it is refused; None: it is not answered at all.
+
+    `by_table`: it is well said, so that only the table itself can know better.
+    """
 
     name: str
     payload: bytes
     code: str | None
     retained: bool = False
+    by_table: bool = False
 
 
 def _json(**fields: Any) -> bytes:
@@ -103,11 +107,15 @@ HOSTILE = (
     Hostile("a look-alike", _json(command="und\N{CYRILLIC SMALL LETTER O}"), "unknown_command"),
     Hostile("a long one", _json(command="x" * 15_000), "unknown_command"),
     # well said, and not for this table
-    Hostile("no such player", _json(command="end_stroke", player=2**53), "malformed"),
-    Hostile("no such stroke", _json(command="correct", stroke=2**53, void=True), "no_such_stroke"),
-    Hostile("no such question", _json(command="answer", question="q" * 200, value=1), "no_such_question"),
-    Hostile("a state that is to come", _json(command="undo", expected_seq=2**53), "outdated"),
-    Hostile("more than there is", _json(command="stroke", pocketed=["white"] * 1_000), "impossible_count"),
+    Hostile("no such player", _json(command="end_stroke", player=2**53), "malformed", by_table=True),
+    Hostile("no such stroke", _json(command="correct", stroke=2**53, void=True), "no_such_stroke", by_table=True),
+    Hostile(
+        "no such question", _json(command="answer", question="q" * 200, value=1), "no_such_question", by_table=True
+    ),
+    Hostile("a state that is to come", _json(command="undo", expected_seq=2**53), "outdated", by_table=True),
+    Hostile(
+        "more than there is", _json(command="stroke", pocketed=["white"] * 1_000), "impossible_count", by_table=True
+    ),
     Hostile("a name that turns", _json(command="players", names=["\u202eA", "Ben"]), "malformed"),
     Hostile("a name of line breaks", _json(command="players", names=["A\nB", "Ben"]), "malformed"),
     Hostile("a name too long", _json(command="players", names=["x" * 200, "Ben"]), "malformed"),

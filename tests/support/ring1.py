@@ -503,7 +503,7 @@ class Broker:
     def hear(self, message: Message) -> None:
         """A message arrives."""
         topic, payload = message.topic.split("/", 2)[2], message.payload or ""
-        content = json.loads(payload) if payload.startswith("{") else payload or None
+        content = json.loads(payload) if payload.startswith("{") and topic != "line" else payload or None
         self.log.append(Published(_loop().time(), topic, content, message.retain))
         if message.retain and payload:
             self.retained[topic] = payload
