@@ -1,8 +1,9 @@
 """Every check of the repository, one after the other; goes on after a failure, so that all of them show.
 
 First the style, the types and the arrows between the layers, then the tests: those without processes and
-ports side by side, the real ones one at a time, because they share the machine. The last line counts the
-tests of both in pytest's own words. `--quick` leaves the real ones out.
+ports, one for each processor; the real ones, which wait more than they work, more side by side, each file in
+one place because its tests share their servers; and one at a time those that measure real time. The last line
+counts the tests of all in pytest's own words. `--quick` leaves the real ones out.
 """
 
 import argparse
@@ -22,7 +23,11 @@ STYLE = {
     "mypy": ["mypy"],
     "import-linter": ["lint-imports"],
 }
-TESTS = {"pure tests": ["-m", "not real", "-n", "2"], "real tests": ["-m", "real"]}
+TESTS = {
+    "pure tests": ["-m", "not real", "-n", "2"],
+    "real tests": ["-m", "real and not alone", "-n", "3", "--dist", "loadfile"],
+    "real tests of time": ["-m", "alone"],
+}
 
 
 def main() -> int:
@@ -35,7 +40,7 @@ def main() -> int:
     total: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as directory:
         for name, selection in TESTS.items():
-            if quick and name == "real tests":
+            if quick and name.startswith("real"):
                 continue
             results = Path(directory) / f"{name}.xml"
             if not run(name, ["pytest", *selection, f"--junit-xml={results}"]):

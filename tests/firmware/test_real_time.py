@@ -14,7 +14,7 @@ from appliance.sources.serial import SerialSource
 from tests.firmware.emulation import Emulation
 from tests.firmware.programs import Programs
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.alone]
 
 DEADLINE_S = 20
 LATE_US = 200_000
