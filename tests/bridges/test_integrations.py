@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
@@ -9,10 +10,16 @@ import pytest
 import yaml
 from pydantic import TypeAdapter
 
-from appliance.config import load
+from appliance.bridges import BRIDGES
+from appliance.bridges.awtrix import Awtrix
+from appliance.bridges.settings import AwtrixSettings, WledSettings
+from appliance.bridges.standing import Standing
+from appliance.bridges.wled import Wled
+from appliance.config import bridge_settings, load
 from appliance.mqtt.models import EventName, document_model
 from appliance.mqtt.requests import commands
 from appliance.mqtt.topics import LEFT_LEVELS, SCHEMAS, SIDE_LEVELS
+from tests.support import mqtt_examples as examples
 
 ROOT = Path(__file__).parents[2]
 FILES = ROOT / "integrations"
@@ -120,6 +127,28 @@ def test_every_event_and_command_of_the_flow_exists() -> None:
     asked = [json.loads(node["payload"])["command"] for node in nodes.values() if node["type"] == "inject"]
     assert asked
     assert set(asked) <= set(commands())
+
+
+PAGE = (ROOT / "docs" / "integrations.md").read_text("utf-8")
+
+
+def test_the_examples_of_the_page_are_what_the_bridges_say() -> None:
+    settings = {}
+    for block in re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL):
+        settings |= tomllib.loads(block)["bridges"]
+    awtrix = Awtrix("club-1", bridge_settings("awtrix", settings["awtrix"]))
+    wled = Wled("club-1", bridge_settings("wled", settings["wled"]))
+    standing = Standing(True, examples.STATES["club_carrom"])
+    ended = {**examples.EVENT, "event": "match_ended", "winner": "A"}
+    said = [*awtrix.show(standing), *awtrix.tell(standing, ended, ()), *wled.tell(standing, ended, ())]
+    written = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
+    assert written == [json.loads(message.payload or "") for message in said]
+
+
+def test_the_page_names_every_key() -> None:
+    keys = {*AwtrixSettings.model_fields, *WledSettings.model_fields}
+    assert keys <= set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE))
+    assert all(f"pocketbeam bridge {name}" in PAGE for name in BRIDGES)
 
 
 @pytest.mark.parametrize("name", ["awtrix", "wled"])
