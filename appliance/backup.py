@@ -14,6 +14,7 @@ from appliance.history import latest_of
 from appliance.journal import JournalError, NoJournalError
 from appliance.journal.copies import check_copy, copy_journal
 from appliance.journal.lock import DirectoryLock
+from appliance.journal.numbering import Numbering, read_numbering, write_numbering
 from appliance.journal.replacing import dated, finish_replacing, replace_journal
 from appliance.journal.store import JOURNAL_FILE, Store
 
@@ -47,6 +48,7 @@ def restore(file: Path, directory: Path, clock: Clock) -> str:
         try:
             finish_replacing(directory)
             there = (directory / JOURNAL_FILE).exists()
+            write_numbering(directory, _numbering_after(directory))
             aside = replace_journal(directory, file, "replaced", clock.wall_ns())
         finally:
             lock.release()
@@ -54,6 +56,16 @@ def restore(file: Path, directory: Path, clock: Clock) -> str:
         raise JournalError(f"{file} could not be restored: {_cause(error)}") from error
     kept = f"\nWhat was there before is kept as {aside}" if there else ""
     return f"{directory} holds {content}{kept}"
+
+
+def _numbering_after(directory: Path) -> Numbering:
+    """The numbers that are left once another journal is in the place of the directory's own."""
+    numbering = read_numbering(directory)
+    try:
+        with closing(Store.open_file(directory / JOURNAL_FILE, older=True)) as replaced:
+            return numbering.after(replaced.read_end()[0])
+    except (JournalError, sqlite3.Error):
+        return numbering.after_loss()
 
 
 def _content(file: Path) -> str:

@@ -118,12 +118,18 @@ class Engine:
         self._answers = dict(recovered.answers)
         self._progress = {source: dict(boots) for source, boots in recovered.progress.items()}
         self._run = stamp.monotonic_ns
+        floor = recovered.seq_floor
         for record in recovered.records:
+            if self._tip is not None and self._tip.seq <= floor < record.seq:
+                self._tip = _above(self._tip, floor)
+            tip = evolve(self._tip, read_record(record), record.seq)
             # The matches before are not read, so how many there were is not folded but kept with each record.
-            self._tip = replace(evolve(self._tip, read_record(record), record.seq), depth=record.match)
+            self._tip = tip if tip.depth == record.match else replace(tip, depth=record.match)
         if self._tip is None:
-            decision = begin(first_match(self.policy, self.first_position))
+            decision = begin(first_match(self.policy, self.first_position), floor + 1)
             return [self._accept(decision, stamp, first=True)]
+        if self._tip.seq < floor:
+            self._tip = _above(self._tip, floor)
         if recovered.records[-1].stamp.boot_id != stamp.boot_id:
             return self._decide(Rebooted(stamp.monotonic_ns), stamp)
         return []
@@ -304,8 +310,8 @@ class Engine:
                     max(known_ns, passage.ended_ns),
                 )
                 return self._decide(seen, stamp)
-            case ColourSeen(beam, started_ns, name):
-                return self._decide(Coloured(beam.id, started_ns, name), stamp)
+            case ColourSeen(beam, started_ns, name, bounced):
+                return self._decide(Coloured(beam.id, started_ns, name, bounced), stamp)
             case StrikeSeen(sensor, at_ns):
                 self._striking = {sensor.source}
                 return self._decide(Strike(sensor.end, at_ns, sensor.across), stamp)
@@ -403,6 +409,11 @@ class Engine:
         event_id = f"{state.seq}.parts.{self._run}.{self._news_count}"
         head = {"event_id": event_id, "match_id": state.match.id, "seq": state.seq}
         return Output(Batch(), ({**head, **news},))
+
+
+def _above(tip: TableState, floor: int) -> TableState:
+    """The tip where a journal was lost: what anybody saw up to `floor`, and asks with, is outdated."""
+    return replace(tip, seq=floor, step_seq=floor)
 
 
 def _active_level(found: Input) -> int:

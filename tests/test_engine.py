@@ -4,7 +4,7 @@ The board is played by hand here: edges with numbers of their own, heartbeats wi
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -532,3 +532,34 @@ def test_a_loss_that_the_board_told_is_acknowledged_and_not_told_again_after_a_r
     assert table.news.count("beam_fault") == 1
     again = Table(policy(), inputs_of(), table.store, at=3)
     assert again.engine.progress["board"] == {BOARD_BOOT: 42}
+
+
+def recovered_above(table: Table, floor: int) -> Table:
+    """The same table on what is durable of it, after a loss of everything up to `floor`."""
+    again = Table.__new__(Table)
+    again.store, again.engine, again.outputs = table.store, Engine("t1", policy(), inputs_of()), []
+    again.keep(again.engine.recover(replace(again.store.recover(), seq_floor=floor), stamp(0)))
+    return again
+
+
+def test_after_a_loss_an_empty_table_begins_above_what_was_given_out():
+    table = Table.__new__(Table)
+    table.store = Store.create_in_memory()
+    table = recovered_above(table, 700)
+    assert table.state.seq == 701
+    assert table.ask("stroke", pocketed=["white"])["seq"] == 702
+    assert recovered_above(table, 700).state == table.state
+
+
+def test_after_a_loss_an_older_table_goes_on_above_it_and_nobody_acts_on_what_is_lost():
+    table, _ = playing()
+    assert table.ask("stroke", pocketed=["white"])["ok"]
+    table = recovered_above(table, 700)
+    assert table.state.seq == 700
+    outputs = table.engine.request("undo", {}, stamp(1), transaction="a", expected_seq=650)
+    assert outputs[-1].response is not None
+    assert outputs[-1].response["error"]["code"] == "outdated", "whoever asked has seen something that is lost"
+    assert table.ask("pause")["seq"] == 701
+    again = recovered_above(table, 700)
+    assert again.state == table.state, "the same after every later start"
+    assert again.ask("undo")["ok"]

@@ -113,12 +113,15 @@ class Recovered:
     of any numbered after it (a match that was undone), in order of `seq`. `answers` maps the last remembered
     transactions to their responses, oldest first. `progress`, for sources that number what they deliver, maps
     each of a source's last boots, the newest last, to its next sequence number that is not durable yet.
+    `seq_floor` is the highest `seq` that may have been given out by a journal that was lost: the next one lies
+    above it.
     """
 
     last_seq: int
     records: tuple[Record, ...]
     answers: dict[str, str]
     progress: dict[str, dict[int, int]]
+    seq_floor: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TypeVar
@@ -24,6 +25,13 @@ from appliance.clock import Clock, SystemClock
 from appliance.journal.backups import BackupThread
 from appliance.journal.copies import journal_bytes, newest_sound_copy
 from appliance.journal.lock import DirectoryLock
+from appliance.journal.numbering import (
+    Numbering,
+    is_marked_unsafe,
+    mark_unsafe,
+    read_numbering,
+    write_numbering,
+)
 from appliance.journal.order import SeqGuard
 from appliance.journal.pruning import LIMITS, EndsStroke, Limits
 from appliance.journal.reader import read
@@ -102,6 +110,8 @@ class Journal:
         self._notice_match: int | None = None
         self._distrusted: set[Path] = set()
         self._to_replace: tuple[Path | None, str] | None = None  # decided, and not done yet
+        self._numbering = Numbering()
+        self._numbering_kept = self._numbering  # as the file has it
 
     def open(self) -> Recovered:
         """Lock the directory, read what the table starts from, and start the writer.
@@ -111,7 +121,7 @@ class Journal:
         """
         self._lock.acquire()
         try:
-            recovered = self._recover()
+            recovered = self._numbered(self._recover())
         except BaseException:
             self._lock.release()
             raise
@@ -159,7 +169,7 @@ class Journal:
         try:
             if self._end == (0, 0):
                 raise DamagedJournalError(reason)
-            recovered = self._start_from_copy(DamagedJournalError(reason))
+            recovered = self._numbered(self._start_from_copy(DamagedJournalError(reason)))
         except BaseException:
             self._lock.release()
             raise
@@ -199,7 +209,7 @@ class Journal:
     # -- the start -----------------------------------------------------------------------------------------
 
     def _start(self, recovered: Recovered) -> None:
-        self._guard.begin(recovered.last_seq)
+        self._guard.begin(max(recovered.last_seq, recovered.seq_floor))
         self._closing.clear()
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
@@ -213,7 +223,32 @@ class Journal:
             self._thread.join()
             self._thread = None
 
+    def _numbered(self, recovered: Recovered) -> Recovered:
+        """The same with the numbers that may not be given out again."""
+        if self._numbering.is_beyond(recovered.last_seq):  # somebody has put an older one in its place
+            self._numbering = self._numbering.after_loss()
+        try:
+            self._keep_numbering()
+            mark_unsafe(self._directory, unsafe=self._reason is not None)
+        except OSError as error:
+            self._refused(error)
+        return replace(recovered, seq_floor=self._numbering.floor)
+
+    def _set_numbers_apart(self, store: Store) -> None:
+        """What is written now may be told: let the numbers that are kept reach beyond it."""
+        self._numbering = self._numbering.ahead_of(store.end[0])
+        self._keep_numbering()
+
+    def _keep_numbering(self) -> None:
+        """Make durable which numbers may be given out, where that has changed; OSError where the disk refuses."""
+        if self._numbering != self._numbering_kept:
+            write_numbering(self._directory, self._numbering)
+            self._numbering_kept = self._numbering
+
     def _recover(self) -> Recovered:
+        self._numbering = self._numbering_kept = read_numbering(self._directory)
+        if is_marked_unsafe(self._directory):
+            self._numbering = self._numbering.after_loss()
         try:
             interrupted = finish_replacing(self._directory)
             if (self._directory / DAMAGE_FILE).exists():
@@ -246,6 +281,7 @@ class Journal:
         """Have the newest sound copy, or nothing, take the damaged journal's place; at once if the disk lets us."""
         copy = newest_sound_copy(self._directory, self._distrusted)
         self._to_replace = (copy, str(damage))
+        self._numbering = self._numbering.after_loss()
         if copy is not None:
             self._distrusted.add(copy)
         try:
@@ -265,6 +301,7 @@ class Journal:
         """Open the journal to write, after the replacement that was decided on."""
         if self._to_replace is not None:
             copy, why = self._to_replace
+            self._keep_numbering()  # before: a power cut in between costs numbers, and never gives one out twice
             aside = replace_journal(self._directory, copy, "damaged", self._clock.wall_ns())
             if copy is None:
                 lost = "an empty journal has taken over: nothing of what was played is there"
@@ -331,6 +368,7 @@ class Journal:
             self._attempted = list(group)
             self._store.write(group)
             self._store.check_place()
+            self._set_numbers_apart(self._store)
         except Exception as error:  # whatever it is, the batches stay and the reason is told
             self._refused(error)
             return 0
@@ -345,7 +383,8 @@ class Journal:
         try:
             store.carry_over()
             if self._attempted and store.end == _end_with(self._end, self._attempted):
-                # Refused, and there all the same: only the sync had failed. Not a second time.
+                # Refused, and there all the same: only what came after it had failed. Not a second time.
+                self._set_numbers_apart(store)
                 durable = len(self._attempted)
                 self._took_attempted()
             elif store.end == self._end:
@@ -388,6 +427,7 @@ class Journal:
             reason = self._notice or reason
         self._reason = reason
         if was_safe:
+            mark_unsafe(self._directory, unsafe=True)
             self._tell(self._on_safety, reason)
 
     def _recovering(self) -> None:
@@ -396,6 +436,7 @@ class Journal:
             self._safe_from = self._appended
         if self._synced >= self._safe_from:
             self._reason = None
+            mark_unsafe(self._directory, unsafe=False)
             self._tell(self._on_safety, None)
 
     def _found_damage(self, error: Exception) -> None:

@@ -46,6 +46,8 @@ ARRIVES_WITHIN_NS = 5 * SECOND_NS
 """The slowest ball that arrives takes 4.4 s over 4.4 m; nobody has fetched one and thrown it back by then."""
 ARRIVING_NS = 1 * SECOND_NS
 LATE_NS = 2 * SECOND_NS
+TAKEN_BACK_WITHIN_NS = 10 * SECOND_NS
+"""A wire that began to flutter slowly is known for what it is only after so long."""
 FORGOTTEN_AFTER_NS = 10 * SECOND_NS
 COLOUR_LATE_NS = 1 * SECOND_NS
 
@@ -66,9 +68,9 @@ class Decision:
         return self.states[-1]
 
 
-def begin(begin: Begin) -> Decision:
-    """The first match of a table that has no history."""
-    state = evolve(None, begin.started, 1)
+def begin(begin: Begin, seq: int = 1) -> Decision:
+    """The first match of a table that has no history, as its input number `seq`."""
+    state = evolve(None, begin.started, seq)
     return Decision((begin.started,), (state, state))
 
 
@@ -165,18 +167,20 @@ def _withdraw(draft: Draft, fallen: Fallen, reason: str) -> None:
 
 
 def _withdraw_closed(draft: Draft, closed_in: int, fallen: Fallen, known_ns: int) -> None:
-    """Amend a stroke that has just closed; of an older one, and of what cannot be amended, people are told."""
+    """Amend the newest stroke, if it closed not long ago; of an older one, and of what cannot be amended, people are told.
+    """
     state = draft.state
     assert fallen.withdrawn is not None
-    if _just_closed(state, closed_in, known_ns) and draft.amend(closed_in, fallen, state.match.next_passage):
+    amends = _just_closed(state, closed_in, known_ns, TAKEN_BACK_WITHIN_NS)
+    if amends and draft.amend(closed_in, fallen, state.match.next_passage):
         return
     draft.emit(PassageDoubted(closed_in, fallen, fallen.withdrawn))
 
 
-def _just_closed(state: TableState, number: int, at_ns: int) -> bool:
-    """Whether that stroke is the newest closed one, and has not been closed for longer than late passages may take."""
+def _just_closed(state: TableState, number: int, at_ns: int, within_ns: int = LATE_NS) -> bool:
+    """Whether that stroke is the newest closed one, and has not been closed for longer than that."""
     close = state.last_close
-    return close is not None and close.stroke == number and at_ns - close.at_ns <= LATE_NS
+    return close is not None and close.stroke == number and at_ns - close.at_ns <= within_ns
 
 
 def _is_late(state: TableState, at_ns: int) -> bool:
@@ -227,12 +231,15 @@ def _colour(draft: Draft, seen: Coloured) -> None:
     if fallen.told is not None or is_nothing(fallen):
         return
     # What bounces keeps its colour: another one is another object, even where the widths look like a bounce.
-    is_another = fallen.doubt is not None or seen.object not in fallen.candidates
-    if fallen.by_colour and is_another and len(found) == 1:
+    is_alike = seen.object in fallen.candidates
+    if fallen.by_colour and len(found) == 1 and (not is_alike or (fallen.doubt is not None and not seen.bounced)):
         _second_colour(draft, seen, closed_in, fallen)
         return
     candidates = exclude_by_colour(fallen.candidates, seen.object)
-    revised = replace(fallen, candidates=candidates, by_colour=fallen.by_colour or seen.object in fallen.candidates)
+    revised = replace(fallen, candidates=candidates, by_colour=fallen.by_colour or is_alike)
+    if fallen.by_colour and fallen.doubt is not None and seen.bounced:
+        # The same colour again, of a pulse that may be a bounce: the light does not settle how many it was.
+        revised = replace(fallen, by_colour=False)
     if revised == fallen:
         return
     stroke = draft.state.stroke

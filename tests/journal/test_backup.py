@@ -21,6 +21,7 @@ from appliance.journal.copies import (
     make_automatic_copy,
     newest_sound_copy,
 )
+from appliance.journal.numbering import UNSAFE_FILE
 from appliance.journal.schema import SCHEMA_VERSION
 from appliance.journal.store import JOURNAL_FILE, Store
 from tests.journal.material import DEADLINE_S, Listener, batch, journal_on, record, reopened
@@ -172,6 +173,28 @@ class TestRestore:
         assert (kept.read_bytes(), kept.with_name(f"{kept.name}-wal").read_bytes()) == later
         assert content(table / JOURNAL_FILE) == before
         assert reopened(table).last_seq == 152
+
+    @pytest.mark.parametrize("replaced", ["sound", "damaged", "marked unsafe"])
+    def test_goes_on_above_the_numbers_of_what_it_replaces(
+        self, table: Path, tmp_path: Path, run: Run, replaced: str
+    ) -> None:
+        """Whoever has heard of input 156 must not take the next one for an older."""
+        run("backup", "--state-dir", table, tmp_path / "b.sqlite")
+        journal = journal_on(table, Listener())
+        journal.open()
+        for seq in range(153, 157):
+            journal.append(batch(seq, match=4))
+        journal.close()
+        if replaced == "damaged":
+            (table / JOURNAL_FILE).write_bytes(b"rubbish" * 1_000)
+        elif replaced == "marked unsafe":
+            (table / UNSAFE_FILE).touch()
+        assert run("restore", tmp_path / "b.sqlite", "--state-dir", table)[0] == 0
+        journal = journal_on(table, Listener())
+        recovered = journal.open()
+        journal.close()
+        assert recovered.last_seq == 152
+        assert recovered.seq_floor == 156 if replaced == "sound" else recovered.seq_floor > 156
 
     def test_into_a_new_directory(self, table: Path, tmp_path: Path, run: Run) -> None:
         run("backup", "--state-dir", table, tmp_path / "b.sqlite")

@@ -98,11 +98,13 @@ def test_a_disk_that_stays_full_and_what_is_lost_is_said(tmp_path: Path) -> None
             disk.fill()
             await table.score(3)
             await table.until(lambda: table.journal["safe"] is False)
+            heard = table.caught.latest["state"]["seq"]
             with pytest.raises(UnsavedError, match=r"^\d+ batches could not be written and are lost: the journal in "):
                 await table.daemon.stop()
         disk.clear()
         async with playing(disk.directory) as table:
             assert 1 <= table.pocketed < 4
+            assert table.caught.latest["state"]["seq"] >= heard, "what was shown is lost; its number is not used again"
 
     asyncio.run(main())
 
@@ -192,10 +194,13 @@ def test_a_damaged_journal_never_keeps_a_table_from_starting_and_is_told_aloud(
                 await table.until(lambda: automatic_copies(tmp_path))
                 await table.ask("new_match")
                 await table.score()
+            heard = table.caught.latest["state"]["seq"]
         damage(tmp_path)
         for start in range(2):
             async with playing(tmp_path) as table:
                 await table.until(lambda: "state" in table.caught.latest)
+                assert table.caught.latest["state"]["seq"] >= heard, "it goes back"
+                heard = table.caught.latest["state"]["seq"]
                 if start == 0:
                     assert table.journal["safe"] is False
                     assert sentence in table.journal["reason"]
