@@ -16,7 +16,8 @@ from appliance.bridges.choose import Bridge
 from appliance.mqtt.backoff import Backoff
 from appliance.mqtt.client import number
 from appliance.mqtt.topics import Message
-from appliance.mqtt.visitor import VisitError, visit
+from appliance.mqtt.versions import MQTT_5, Outcome, next_attempt
+from appliance.mqtt.visitor import VisitError, Visitor, visit
 
 SILENT_S = 10.0
 """A table that has said nothing for so long after a new connection is remarked on."""
@@ -34,6 +35,8 @@ class _Running:
         self._follower = bridge.follower
         self._where = f"{bridge.broker.host}:{bridge.broker.port}"
         self._backoff = Backoff()
+        self._level = MQTT_5
+        self._not_allowed: set[str] = set()
         self._trouble = ""
         self._unreadable = 0
 
@@ -41,14 +44,18 @@ class _Running:
         loop = asyncio.get_running_loop()
         while True:
             began_at: float | None = None
-            reached = True
+            outcome, problem = Outcome.WELCOMED, ""
             try:
-                async with visit(self._bridge.broker, will=self._will()) as client:
+                async with visit(self._bridge.broker, will=self._will(), level=self._level) as client:
                     began_at = loop.time()
                     await self._follow(client)
             except VisitError as error:
-                reached = error.reached
-                self._tell(str(error))
+                outcome, problem = error.outcome, str(error)
+            self._level, at_once = next_attempt(self._level, outcome)
+            if at_once:
+                continue
+            self._tell(problem)
+            reached = outcome is not Outcome.NOT_REACHED
             held_s = 0.0 if began_at is None else loop.time() - began_at
             await asyncio.sleep(self._backoff.next_s(reached=reached, held_s=held_s, random=random.random()))
 
@@ -57,7 +64,7 @@ class _Running:
             return aiomqtt.Will(message.topic, message.payload, message.qos, message.retain)
         return None
 
-    async def _follow(self, client: aiomqtt.Client) -> None:
+    async def _follow(self, client: Visitor) -> None:
         self._follower.connected()
         for topic in self._follower.topics:
             granted = await client.subscribe(topic, qos=1)
@@ -69,25 +76,33 @@ class _Running:
         try:
             async for message in client.messages:
                 payload = message.payload if isinstance(message.payload, bytes) else b""
-                await _publish(client, self._follower.hear(message.topic.value, payload, bool(message.retain)))
+                await self._say(client, self._follower.hear(message.topic.value, payload, bool(message.retain)))
                 self._count(message.topic.value)
         except asyncio.CancelledError:
             with contextlib.suppress(aiomqtt.MqttError, TimeoutError):
                 async with asyncio.timeout(FAREWELL_S):
-                    await _publish(client, self._follower.mapper.clear())
+                    await self._say(client, self._follower.mapper.clear())
             raise
         finally:
             for task in beside:
                 task.cancel()
             await asyncio.gather(*beside, return_exceptions=True)
 
-    async def _keep_up(self, client: aiomqtt.Client) -> None:
+    async def _keep_up(self, client: Visitor) -> None:
         """Say what stands again and again, where the device needs it; whoever reads is told of a broken connection."""
         if (every_s := self._follower.mapper.refresh_s) is not None:
             with contextlib.suppress(aiomqtt.MqttError):
                 while True:
                     await asyncio.sleep(every_s)
-                    await _publish(client, self._follower.again())
+                    await self._say(client, self._follower.again())
+
+    async def _say(self, client: Visitor, messages: Sequence[Message]) -> None:
+        for message in messages:
+            refused = client.refused
+            await client.publish(message.topic, message.payload, message.qos, message.retain)
+            if client.refused != refused and message.topic not in self._not_allowed:
+                self._not_allowed.add(message.topic)
+                _log.warning("the broker at %s lets this account not write to %s", self._where, message.topic)
 
     async def _remark(self) -> None:
         await asyncio.sleep(SILENT_S)
@@ -105,11 +120,6 @@ class _Running:
         if sentence != self._trouble:
             self._trouble = sentence
             _log.warning("%s: %s", self._bridge.name, sentence)
-
-
-async def _publish(client: aiomqtt.Client, messages: Sequence[Message]) -> None:
-    for message in messages:
-        await client.publish(message.topic, message.payload, message.qos, message.retain)
 
 
 async def _run(bridges: Sequence[Bridge]) -> None:

@@ -122,7 +122,7 @@ class MqttLink:
                     reached, reason, outcome = False, str(error), Outcome.NOT_REACHED
                 except (RejectedError, aiomqtt.MqttError, OSError) as error:
                     reason = sentence(error, self._settings)
-                    outcome = _outcome(error) if began_at is None else Outcome.WELCOMED
+                    outcome = outcome_of(error) if began_at is None else Outcome.WELCOMED
                 self._level, at_once = next_attempt(self._level, outcome)
                 if at_once:
                     continue
@@ -425,7 +425,7 @@ class _Connection(aiomqtt.Client):
         self._fail(kind(reason_code, "disconnected"))
 
 
-def _outcome(error: Exception) -> Outcome:
+def outcome_of(error: Exception) -> Outcome:
     """How an attempt ended that did not become a connection."""
     if isinstance(error, RejectedError):
         return Outcome.NOT_REACHED

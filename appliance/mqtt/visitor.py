@@ -1,16 +1,21 @@
 """A short visit at a table's broker, with the table's own settings and under another name.
 
 For commands that look in beside a daemon: it has the client id `pocketbeam-<table>`, and a second connection
-with that id would throw it out.
+with that id would throw it out. Version 3.1.1 of MQTT does for them; in version 5 a broker also says what it does
+not let them say.
 """
 
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import aiomqtt
+from paho.mqtt.client import Client as PahoClient
+from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode
 
-from appliance.mqtt.client import ANSWER_TIMEOUT_S, KEEPALIVE_S, sentence
+from appliance.mqtt.client import ANSWER_TIMEOUT_S, KEEPALIVE_S, number, outcome_of, sentence
 from appliance.mqtt.topics import BASE
 from appliance.mqtt.transport import (
     BrokerSettings,
@@ -20,25 +25,43 @@ from appliance.mqtt.transport import (
     read_password,
     tls_context,
 )
+from appliance.mqtt.versions import MQTT_311, Outcome
+
+_REFUSED = 0x80
 
 
 class VisitError(ConnectionError):
     """There is no connection, or it has ended; the text is one sentence."""
 
-    def __init__(self, sentence: str, *, reached: bool = True) -> None:
-        """`reached`: something answered, even if only to throw us out."""
+    def __init__(self, sentence: str, outcome: Outcome = Outcome.WELCOMED) -> None:
+        """`outcome` tells what to try next."""
         super().__init__(sentence)
-        self.reached = reached
+        self.outcome = outcome
+
+
+class Visitor(aiomqtt.Client):
+    """A client that knows how many of its messages the broker has refused (in version 5 it says so)."""
+
+    refused = 0
+
+    def _on_publish(
+        self, client: PahoClient, userdata: Any, mid: int, reason_code: ReasonCode, properties: Properties
+    ) -> None:
+        self.refused += number(reason_code) >= _REFUSED
+        super()._on_publish(client, userdata, mid, reason_code, properties)
 
 
 @asynccontextmanager
-async def visit(settings: BrokerSettings, *, will: aiomqtt.Will | None = None) -> AsyncIterator[aiomqtt.Client]:
+async def visit(
+    settings: BrokerSettings, *, will: aiomqtt.Will | None = None, level: int = MQTT_311
+) -> AsyncIterator[Visitor]:
     """A connected client; VisitError where there is none, or where it breaks inside the block."""
+    welcomed = False
     try:
         context = None if settings.tls is None else tls_context(settings.tls)
         # The library says little about what is in the way of a connection; this does.
         (await open_socket(settings.host, settings.port, context)).close()
-        async with aiomqtt.Client(
+        async with Visitor(
             settings.host,
             settings.port,
             username=settings.username,
@@ -47,12 +70,13 @@ async def visit(settings: BrokerSettings, *, will: aiomqtt.Will | None = None) -
             identifier=f"{BASE}-visitor-{secrets.token_hex(4)}",
             timeout=ANSWER_TIMEOUT_S,
             keepalive=KEEPALIVE_S,
+            protocol=aiomqtt.ProtocolVersion(level),
             will=will,
         ) as client:
+            welcomed = True
             yield client
     except UnreachableError as error:
-        raise VisitError(str(error), reached=False) from None
-    except RejectedError as error:
-        raise VisitError(str(error)) from None
-    except aiomqtt.MqttError as error:
-        raise VisitError(sentence(error, settings)) from None
+        raise VisitError(str(error), Outcome.NOT_REACHED) from None
+    except (RejectedError, aiomqtt.MqttError) as error:
+        outcome = Outcome.WELCOMED if welcomed else outcome_of(error)
+        raise VisitError(sentence(error, settings), outcome) from None

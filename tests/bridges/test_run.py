@@ -9,7 +9,7 @@ import pytest
 
 from appliance.mqtt.topics import state_messages
 from tests.support import mqtt_examples as examples
-from tests.support.brokers import HOST, Recorder, mosquitto, recorder
+from tests.support.brokers import HOST, Recorder, embedded, mosquitto, recorder, until
 from tests.support.processes import program
 
 pytestmark = pytest.mark.real
@@ -84,5 +84,32 @@ prefix = "clock"
                     await hears.wait_for(lambda heard: page(heard) == SHOWN)
                     bridge.kill()
                     await hears.wait_for(lambda heard: heard.latest[PAGE] == "")
+
+    asyncio.run(scenario())
+
+
+def test_a_broker_that_lets_it_not_write_is_said_once_and_one_of_the_older_version_will_do(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        rights = tmp_path / "rights"
+        rights.write_text("topic readwrite pocketbeam/#\n")
+        rights.chmod(0o600)
+        with mosquitto(tmp_path, extra=f"acl_file {rights}") as broker:
+            async with recorder(broker.port) as hears:
+                await table_says(hears, "online")
+                at = ("--broker", f"{HOST}:{broker.port}", "--table", "club-1", "--set", "prefix=clock")
+                with program(tmp_path, "bridge", "awtrix", *at) as bridge:
+                    said = f"the broker at {HOST}:{broker.port} lets this account not write to {PAGE}"
+                    await until(lambda: said in bridge.err)
+                    for number in (1, 2):
+                        await hears.publish("pocketbeam/club-1/event", json.dumps({**WON, "event_id": f"43.{number}"}))
+                    await until(lambda: f"not write to {NOTE}" in bridge.err)
+                    bridge.signal(signal.SIGTERM)
+                    assert bridge.wait() == 0
+                    assert bridge.err.count("not write to") == 2
+        async with embedded() as port, recorder(port) as hears:
+            at = ("--broker", f"{HOST}:{port}", "--table", "club-1", "--set", "prefix=clock")
+            with program(tmp_path, "bridge", "awtrix", *at):
+                await table_says(hears, "online")
+                await hears.wait_for(lambda heard: page(heard) == SHOWN)
 
     asyncio.run(scenario())
