@@ -240,7 +240,12 @@ class TableDaemon:
         if self._stopping:
             _log.info("table %s: a request came too late, the table is stopping", self.settings.table.id)
             return
-        request, reply_to = admit(parse_request(payload, retained=retained), reply_to, self.settings.table.id)
+        request, reply_to = admit(
+            parse_request(payload, retained=retained),
+            reply_to,
+            self.settings.table.id,
+            self.settings.home_assistant.prefix,
+        )
         stamp = self.stamp()
         if isinstance(request, RequestError):
             _log.warning("a request was refused: %s", request.message)

@@ -17,8 +17,6 @@ from appliance.mqtt.topics import BASE, Document, Message, is_level, response_me
 
 MAX_TOPIC = 256
 MAX_CORRELATION = 1024
-RESERVED = ("homeassistant",)
-"""First levels under which others take what is published for settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +35,15 @@ class OnRequest(Protocol):
 
 
 def admit(
-    request: Request | RequestError, reply_to: ReplyTo | None, table: str, *, base: str = BASE
+    request: Request | RequestError, reply_to: ReplyTo | None, table: str, discovery: str
 ) -> tuple[Request | RequestError, ReplyTo | None]:
-    """The request and where its answer may go; refused where that is no place for it."""
+    """The request and where its answer may go; refused where that is no place for it.
+
+    `discovery`: the topic below which home automation takes what is said for settings.
+    """
     if reply_to is None:
         return request, None
-    why = problem(reply_to, table, base=base)
+    why = problem(reply_to, table, discovery)
     if why is None:
         return request, reply_to
     if isinstance(request, Request):
@@ -50,26 +51,26 @@ def admit(
     return request, None
 
 
-def problem(reply_to: ReplyTo, table: str, *, base: str = BASE) -> str | None:
+def problem(reply_to: ReplyTo, table: str, discovery: str) -> str | None:
     """Why no answer goes there, in a sentence."""
     levels = reply_to.topic.split("/")
     if not reply_to.topic or len(reply_to.topic) > MAX_TOPIC:
         return f"a response topic has 1 to {MAX_TOPIC} characters, this one has {len(reply_to.topic)}"
     if any(character in "+#" or not character.isprintable() for character in reply_to.topic):
         return "a response topic is one topic: no wildcards (+, #) and no control characters"
-    if levels[0].startswith("$") or levels[0] in RESERVED:
+    if levels[0].startswith("$") or levels[0] == discovery.split("/")[0]:
         return f'no answer goes below "{levels[0]}": choose a response topic of your own'
-    own = topic(table, "response", base=base)
-    if levels[0] == base and reply_to.topic != own and not _is_below(own, levels):
-        return f'below "{base}" answers go to {own} and {own}/… (one level) alone'
+    own = topic(table, "response")
+    if levels[0] == BASE and reply_to.topic != own and not _is_below(own, levels):
+        return f'below "{BASE}" answers go to {own} and {own}/… (one level) alone'
     if len(reply_to.correlation or b"") > MAX_CORRELATION:
         return f"correlation data may have {MAX_CORRELATION} bytes"
     return None
 
 
-def response_messages(document: Document, reply_to: ReplyTo | None, *, base: str = BASE) -> list[Message]:
+def response_messages(document: Document, reply_to: ReplyTo | None) -> list[Message]:
     """The answer to one request, as one message or two."""
-    usual = response_message(document, base=base)
+    usual = response_message(document)
     if reply_to is None:
         return [usual]
     asked = replace(usual, topic=reply_to.topic, correlation=reply_to.correlation)

@@ -23,6 +23,9 @@ def validate(topic: str, payload: str | bytes) -> Any:
         if announced is not None:
             home_assistant.check(topic, announced)
         return announced
+    if not topic.startswith("pocketbeam/"):
+        # A response topic that an MQTT 5 client has chosen.
+        return models.Response.model_validate_json(text).model_dump(by_alias=True, exclude_unset=True)
     _, table, kind, *rest = topic.split("/")
     if kind == "availability":
         return _AVAILABILITY.validate_python(text)
@@ -34,7 +37,7 @@ def validate(topic: str, payload: str | bytes) -> Any:
     if kind == "beam":
         assert [document["beam"]] == rest
     else:
-        assert not rest, f"{topic} is no topic of the contract"
+        assert len(rest) <= (kind == "response"), f"{topic} is no topic of the contract"
     models.document_model(document["schema"], document).model_validate_json(text)
     return document
 
