@@ -29,6 +29,7 @@ from appliance.documents import (
     health_document,
     info_document,
     response_document,
+    start_by,
     state_document,
 )
 from appliance.engine import Engine, Output
@@ -53,6 +54,7 @@ from appliance.mqtt.topics import (
 )
 from appliance.ports import REAL, Ports, PublisherPort, SourcePort
 from appliance.sources.serial import SerialSource
+from appliance.sparing import Sparing
 from appliance.table.model import TableState
 from appliance.table.view import state_body
 from appliance.wiring import board_of, inputs_of, lamps_of, pins_of, policy_of
@@ -123,8 +125,11 @@ class TableDaemon:
     _lamps: tuple[lamps.Lamp, ...] = ()
     _said: dict[str, str] = field(default_factory=dict)
     _begun_ns: int = 0
+    _started_at_ns: int | None = None
     _ticked_at_ns: int = 0
     _diagnostics: Diagnostics = field(default_factory=Diagnostics)
+    _refusals: Sparing = field(default_factory=Sparing)
+    _requests_refused: int = 0
     shown: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once the first `state` was handed to the connection to the broker."""
     _loop: asyncio.AbstractEventLoop = field(init=False)
@@ -248,7 +253,10 @@ class TableDaemon:
         )
         stamp = self.stamp()
         if isinstance(request, RequestError):
-            _log.warning("a request was refused: %s", request.message)
+            self._requests_refused += 1
+            if (unsaid := self._refusals.unsaid_before(stamp.monotonic_ns)) is not None:
+                more = f" ({unsaid} more since the last such line)" if unsaid else ""
+                _log.warning("table %s: a request was refused: %s%s", self.settings.table.id, request.message, more)
             if not request.ignored:
                 error = {"code": request.code, "message": request.message}
                 refused = {"transaction": request.transaction, "ok": False, "error": error}
@@ -313,7 +321,8 @@ class TableDaemon:
     def _take(self, outputs: list[Output], stamp: Stamp, reply_to: ReplyTo | None = None) -> None:
         for output in outputs:
             if output.remark is not None:
-                _log.info("table %s: %s", self.settings.table.id, output.remark)
+                level = logging.INFO if output.stumbled is None else logging.ERROR
+                _log.log(level, "table %s: %s", self.settings.table.id, output.remark, exc_info=output.stumbled)
             batch = output.batch
             if batch.records or batch.rows or batch.answers:
                 self._position = self._journal.append(batch)
@@ -484,12 +493,18 @@ class TableDaemon:
         if self._hung is not None and journal.safe:
             journal = dataclasses.replace(journal, safe=False, reason=self._hung)
         self._tell_notice(journal)
+        self._started_at_ns = start_by(stamp, self._begun_ns, self._started_at_ns)
         connected, reason = self._broker
-        counters = {**self._publisher.counters(), "diagnostics_dropped": self._diagnostics.dropped}
+        counters = {
+            **self._publisher.counters(),
+            "requests_refused": self._requests_refused,
+            "diagnostics_dropped": self._diagnostics.dropped,
+        }
         document = health_document(
             self.settings.table.id,
             self._shown,
             stamp,
+            started_at_ns=self._started_at_ns,
             bank=self.engine.bank,
             sources={n: _source_health(each, self.engine.loss_at(n, stamp)) for n, each in self._sources.items()},
             outages={name: source.outages for name, source in self._sources.items()},

@@ -24,6 +24,7 @@ from appliance.table.model import Json, Policy, TableState
 NS_PER_S = 1_000_000_000
 HEALTH_EVERY_S = 5.0
 HEALTH_VALID_S = 15.0
+CLOCK_WAS_SET_NS = 2 * NS_PER_S
 
 
 def instant(wall_ns: int) -> str:
@@ -31,6 +32,17 @@ def instant(wall_ns: int) -> str:
     seconds, rest_ns = divmod(wall_ns, NS_PER_S)
     moment = datetime.fromtimestamp(seconds, UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{rest_ns // 1_000_000:03d}Z"
+
+
+def start_by(stamp: Stamp, begun_ns: int, before_ns: int | None) -> int:
+    """When something began, by the wall clock of now; `before_ns` is what it was taken for so far.
+
+    That holds until the clock has been set: a time that moved a little with each look would be news each time.
+    """
+    begun_at_ns = stamp.wall_ns - (stamp.monotonic_ns - begun_ns)
+    if before_ns is not None and abs(begun_at_ns - before_ns) < CLOCK_WAS_SET_NS:
+        return before_ns
+    return begun_at_ns
 
 
 def _envelope(schema: str, table: str, state: TableState, stamp: Stamp) -> dict[str, Any]:
@@ -106,6 +118,7 @@ def health_document(
     state: TableState,
     stamp: Stamp,
     *,
+    started_at_ns: int,
     bank: SensorBank,
     sources: Mapping[str, Json],
     outages: Mapping[str, Mapping[int, str]],
@@ -120,6 +133,7 @@ def health_document(
     return {
         **_envelope(HEALTH_SCHEMA, table, state, stamp),
         "valid_for_s": HEALTH_VALID_S,
+        "started_at": instant(started_at_ns),
         "beams": {
             name: health
             for name, line in bank.lines.items()

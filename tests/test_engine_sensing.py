@@ -20,6 +20,7 @@ def health(table: Table, at: float) -> dict:
         "t1",
         table.state,
         stamp(at),
+        started_at_ns=0,
         bank=table.engine.bank,
         sources={},
         outages={},

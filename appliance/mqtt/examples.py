@@ -96,6 +96,7 @@ PUBLISHED: Mapping[str, Mapping[str, Any]] = {
         "schema": "pocketbeam.health/1",
         **_ENVELOPE,
         "valid_for_s": 15,
+        "started_at": "2026-03-01T17:00:00.000Z",
         "beams": {
             "ne": {
                 "state": "blocked",

@@ -378,10 +378,14 @@ class ClockHealth(Published):
 
 
 class Health(Envelope):
-    """How the parts are. Topic `health`, retained: worth nothing `valid_for_s` seconds after `at`."""
+    """How the parts are. Topic `health`, retained: worth nothing `valid_for_s` seconds after `at`.
+
+    `started_at` is when the appliance started, by the clock as it goes now.
+    """
 
     schema_: Literal["pocketbeam.health/1"] = Field(alias="schema")
     valid_for_s: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    started_at: Instant
     beams: dict[Level, BeamHealth]
     strays: StraysHealth
     sources: dict[str, SourceHealth]

@@ -165,6 +165,7 @@ HEALTH: dict[str, Any] = {
     "schema": "pocketbeam.health/1",
     **ENVELOPE,
     "valid_for_s": 30,
+    "started_at": "2026-03-01T17:00:00.000Z",
     "beams": {
         "ne": {
             "state": "blocked",
