@@ -54,6 +54,8 @@ from appliance.table.view import happenings, state_body
 REMEMBERED_ANSWERS = 1000
 LOSS_SHOWN_NS = 60_000_000_000
 """A loss of edges stays a fault for so long: somebody should look whether the score is still right."""
+TOLD_AGAIN_NS = 60_000_000_000
+"""An error in the program that comes with every edge, or with every heartbeat, is told so seldom."""
 SYNC = "sync"
 """The one request that is not the table's: it asks the publisher to say everything again."""
 
@@ -62,7 +64,8 @@ SYNC = "sync"
 class Output:
     """What follows from an input. `news` are event documents without envelope; `state` is the new `state`
     body where the table changed; `acknowledge` is what the source may be told once `batch` is durable;
-    `republish` asks for everything retained once more; `remark` is a sentence for the log.
+    `republish` asks for everything retained once more; `remark` is a sentence for the log; `stumbled` is the error
+    in this program that it tells of.
     """
 
     batch: Batch
@@ -73,11 +76,18 @@ class Output:
     acknowledge: tuple[str, int, int] | None = None
     republish: bool = False
     remark: str | None = None
+    stumbled: Exception | None = None
 
 
 @dataclass(slots=True)
 class Engine:
-    """One table. Create it, `recover`, then feed it."""
+    """One table. Create it, `recover`, then feed it.
+
+    An error in what an input means costs that input's meaning and nothing else: the table stays as it was, the
+    edge is kept like any other, and people are told to look. If the error went up to the source instead, what came
+    behind the edge would be taken, and acknowledged, as if the edge had been understood; and at the next start
+    the board would tell it again, for ever.
+    """
 
     table_id: str
     policy: Policy
@@ -92,6 +102,7 @@ class Engine:
     _striking: set[str] = field(default_factory=set)
     _outages: dict[str, str] = field(default_factory=dict)
     _losses: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _stumbles: dict[str, int] = field(default_factory=dict)
     _run: int = 0
     _news_count: int = 0
 
@@ -150,17 +161,17 @@ class Engine:
         for row in rows:
             if row.stamp.boot_id != boot_id or row.boot_id is None:
                 continue
-            if self._newest_boot(row.source) != row.boot_id:
+            if row.boot_id != next(reversed(self._progress.get(row.source, {})), None):
                 continue
             self.bank.resume(row.source, row.boot_id)
             if row.level is not None and resting.pop((row.source, row.channel), None) == row.level:
-                self.bank.feed(Levels(row.source, ((row.channel, row.level),), row.at_ns))
+                self._sense(Levels(row.source, ((row.channel, row.level),), row.at_ns))
             elif row.level is not None:
-                self.bank.feed(Edge(row.source, row.channel, row.level, row.at_ns))
+                self._sense(Edge(row.source, row.channel, row.level, row.at_ns))
             elif row.colour is not None:
-                self.bank.feed(ColourReading(row.source, row.channel, row.colour, row.at_ns))
+                self._sense(ColourReading(row.source, row.channel, row.colour, row.at_ns))
             else:
-                self.bank.feed(EdgesLost(row.source, 0, row.at_ns))
+                self._sense(EdgesLost(row.source, 0, row.at_ns))
 
     # -- sensors -------------------------------------------------------------------------------------------
 
@@ -193,9 +204,32 @@ class Engine:
                 # Levels are read a moment before they are told; a source's clock never goes back for that.
                 self._reached_ns[item.source] = max(item.at_ns, self._reached_ns.get(item.source, item.at_ns))
                 if (passed_ns := self._passed_ns()) is not None:
-                    outputs += self._clock_passed(passed_ns, stamp)
-        signals = self.bank.feed(item)
+                    outputs += self._clock_passed(passed_ns, stamp, item.source)
+        signals, error = self._sense(item)
+        if error is not None:
+            outputs += self._stumble(error, item.source, stamp)
         return outputs + self._follow(item, signals, stamp)
+
+    def _sense(self, item: SourceInput) -> tuple[list[TableSignal], Exception | None]:
+        """What the lines make of it. One that stumbles over an edge goes on with the next."""
+        try:
+            return self.bank.feed(item), None
+        except Exception as error:
+            return [], error
+
+    def _stumble(self, error: Exception, source: str | None, stamp: Stamp) -> list[Output]:
+        """Tell of an error in this program: with the source, whose changes are not to be relied on, if it is one's."""
+        text = f"{type(error).__name__}: {error}"
+        told_ns = self._stumbles.get(text)
+        if source is not None:
+            self._losses[source] = (stamp.monotonic_ns, 1 + self._lost_lately(source, stamp))
+        if told_ns is not None and stamp.monotonic_ns - told_ns < TOLD_AGAIN_NS:
+            return []
+        self._stumbles[text] = stamp.monotonic_ns
+        reason = f"an error in the program, {text}: something was not understood, look whether the score is right"
+        news = {"event": "beam_fault", "source": source, "reason": reason}
+        output = Output(Batch()) if source is None else self._told(news)
+        return [replace(output, remark=reason, stumbled=error)]
 
     def hear_outages(self, source: str, reasons: Mapping[int, str]) -> list[Output]:
         """Tell of inputs that a source cannot listen to although it is there (`reasons`, by channel), or can again."""
@@ -227,7 +261,7 @@ class Engine:
         known = self._newest_boot(item.source)
         outputs = [self._told({"event": "source_back", "source": item.source})]
         if known is not None and item.boot_id is not None and known != item.boot_id:
-            outputs += self._decide(Rebooted(item.at_ns), stamp)
+            outputs += self._decide(Rebooted(item.at_ns), stamp, source=item.source)
         return outputs
 
     def _passed_ns(self) -> int | None:
@@ -249,8 +283,8 @@ class Engine:
         sources = {each.source for each in self.inputs if each.id in seen}
         return sources if stroke.struck_ns is None else sources | self._striking
 
-    def _clock_passed(self, at_ns: int, stamp: Stamp) -> list[Output]:
-        return self._decide(ClockPassed(at_ns), stamp) if self.state.stroke is not None else []
+    def _clock_passed(self, at_ns: int, stamp: Stamp, source: str | None = None) -> list[Output]:
+        return self._decide(ClockPassed(at_ns), stamp, source=source) if self.state.stroke is not None else []
 
     def _follow(self, item: SourceInput, signals: list[TableSignal], stamp: Stamp) -> list[Output]:
         """The outputs of the signals; the first carries the edge itself, so that both are durable together."""
@@ -309,15 +343,15 @@ class Engine:
                     None if reason is None else reason.value,
                     max(known_ns, passage.ended_ns),
                 )
-                return self._decide(seen, stamp)
+                return self._decide(seen, stamp, source=beam.source)
             case ColourSeen(beam, started_ns, name, bounced):
-                return self._decide(Coloured(beam.id, started_ns, name, bounced), stamp)
+                return self._decide(Coloured(beam.id, started_ns, name, bounced), stamp, source=beam.source)
             case StrikeSeen(sensor, at_ns):
                 self._striking = {sensor.source}
-                return self._decide(Strike(sensor.end, at_ns, sensor.across), stamp)
+                return self._decide(Strike(sensor.end, at_ns, sensor.across), stamp, source=sensor.source)
             case Pressed(button, at_ns, long):
                 command, fields = button.asks(long)
-                return self._decide(Request(command, at_ns, fields, button=button.id), stamp)
+                return self._decide(Request(command, at_ns, fields, button=button.id), stamp, source=button.source)
             case InputBlocked(found, _):
                 what = "pressed without end" if isinstance(found, Button) else "blocked"
                 return [self._told({"event": "beam_fault", "beam": found.id, "reason": what})]
@@ -349,8 +383,24 @@ class Engine:
     # -- the one way to change -----------------------------------------------------------------------------
 
     def _decide(
-        self, given: TableInput, stamp: Stamp, *, transaction: str | None = None, asked: bool = False
+        self,
+        given: TableInput,
+        stamp: Stamp,
+        *,
+        transaction: str | None = None,
+        asked: bool = False,
+        source: str | None = None,
     ) -> list[Output]:
+        try:
+            return self._decided(given, stamp, transaction=transaction, asked=asked)
+        except Exception as error:
+            outputs = self._stumble(error, source, stamp)
+            if not asked:
+                return outputs
+            message = "an error in the program: nothing has changed, and the log says more"
+            return [*outputs, self._answered(Output(Batch()), transaction, _refusal(transaction, _error(message)))]
+
+    def _decided(self, given: TableInput, stamp: Stamp, *, transaction: str | None, asked: bool) -> list[Output]:
         if isinstance(given, Request) and given.command == SYNC:
             output = Output(Batch(), republish=True)
             response = {"transaction": transaction, "ok": True, "seq": self.state.seq}
@@ -383,20 +433,19 @@ class Engine:
     def _accept(
         self, decision: Decision, stamp: Stamp, *, first: bool = False, request: Request | None = None
     ) -> Output:
-        before = None if first else self._tip
-        self._tip = decision.state
+        before, tip = None if first else self._tip, decision.state
         news: list[Json] = []
         records: list[Record] = []
         for event, was, now in zip(decision.events, decision.states, decision.states[1:], strict=False):
             records.append(self._record(event, now, stamp))
             news += ({"match_id": now.match.id, **each} for each in happenings(event, was, now))
         if request is not None:
-            records.append(self._record(Requested(request.command, request.fields), self._tip, stamp))
-        new_match = before is None or before.match.id != self._tip.match.id
-        numbered = tuple(
-            {"event_id": f"{self._tip.seq}.{n}", "seq": self._tip.seq, **each} for n, each in enumerate(news, 1)
-        )
-        return Output(Batch(records=tuple(records)), numbered, state_body(self._tip), new_match)
+            records.append(self._record(Requested(request.command, request.fields), tip, stamp))
+        new_match = before is None or before.match.id != tip.match.id
+        numbered = tuple({"event_id": f"{tip.seq}.{n}", "seq": tip.seq, **each} for n, each in enumerate(news, 1))
+        output = Output(Batch(records=tuple(records)), numbered, state_body(tip), new_match)
+        self._tip = tip  # last: whatever went wrong before, the table stays as it was
+        return output
 
     def _record(self, event: TableEvent, after: TableState, stamp: Stamp) -> Record:
         return Record(after.seq, after.depth, event.kind, is_fact(event), write_event(event), stamp)
@@ -418,6 +467,10 @@ def _above(tip: TableState, floor: int) -> TableState:
 
 def _active_level(found: Input) -> int:
     return found.pressed_level if isinstance(found, Button) else found.blocked_level
+
+
+def _error(message: str) -> Refused:
+    return Refused("malformed", message)
 
 
 def _refusal(transaction: str | None, refused: Refused) -> Json:

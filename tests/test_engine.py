@@ -98,6 +98,8 @@ class Table:
 
     def keep(self, outputs: list[Output]) -> list[Output]:
         for output in outputs:
+            if output.stumbled is not None:
+                raise output.stumbled
             self.outputs.append(output)
             if output.batch.records or output.batch.rows or output.batch.answers:
                 self.store.write((output.batch,))
