@@ -13,6 +13,7 @@ import pytest
 from appliance import engine
 from appliance.events import Edge, SourceInput
 from appliance.sensing.bank import SensorBank
+from appliance.table.decide import decide
 from appliance.table.inputs import ClockPassed, Passed, Request, TableInput
 from sim.layout import SOURCE
 from tests.support.ring1 import PROGRAM_ERROR, Table, play
@@ -27,7 +28,6 @@ def _quiet(caplog: pytest.LogCaptureFixture) -> None:
 
 def stumbling(monkeypatch: pytest.MonkeyPatch, over: Callable[[TableInput], bool]) -> None:
     """Have the table's decisions fail over some inputs."""
-    decide = engine.decide
 
     def failing(state: Any, given: TableInput, policy: Any) -> Any:
         if over(given):
