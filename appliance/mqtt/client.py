@@ -280,12 +280,6 @@ class _BoundedQueue(asyncio.Queue[aiomqtt.Message]):
 
     dropped = 0
 
-    def put_nowait(self, item: aiomqtt.Message) -> None:
-        if self.full():
-            self.dropped += 1
-        else:
-            super().put_nowait(item)
-
 
 class _Connection(aiomqtt.Client):
     """One connection, used once: the library's client with its own way to connect, send and end.
@@ -412,6 +406,13 @@ class _Connection(aiomqtt.Client):
     ) -> None:
         self.window = getattr(properties, "ReceiveMaximum", WINDOW)
         super()._on_connect(client, userdata, flags, reason_code, properties)
+
+    def _on_message(self, client: PahoClient, userdata: Any, message: Any) -> None:
+        # A flood costs as little as can be: what has no room is not even unpacked.
+        if isinstance(self._queue, _BoundedQueue) and self._queue.full():
+            self._queue.dropped += 1
+        else:
+            super()._on_message(client, userdata, message)
 
     def _on_publish(self, client: PahoClient, userdata: Any, mid: int, reason_code: ReasonCode, *more: Any) -> None:
         self._acked(mid, number(reason_code) >= _REFUSED)

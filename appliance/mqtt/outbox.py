@@ -6,6 +6,9 @@ are queued, the oldest goes first when the queue is full, and a counter says so.
 acknowledged when a connection broke is sent again on the next one: twice rather than never, receivers tell
 by `event_id`.
 
+Answers wait in a queue of their own and go last, a few at a time: whoever floods a table with requests gets
+as many answers, and they must neither push events out nor stand before a score on a busy connection.
+
 A message that is so wrong for a broker that it closes the connection would come back for ever. What is sent
 again therefore goes out one at a time until all of it is acknowledged, so that there is one suspect when the
 next connection breaks too: suspected five times, it is dropped and counted. No I/O and no clock in here.
@@ -20,6 +23,9 @@ from appliance.mqtt.topics import Message
 QUEUE_LIMIT = 1000
 WINDOW = 100
 """Messages sent and not acknowledged yet; more wait here, where a newer value can still replace them."""
+ANSWER_LIMIT = 200
+ANSWER_WINDOW = 20
+"""The same for answers, which are counted in the others too."""
 
 _SUSPECTED_LIMIT = 5
 _NEVER_SENT = object()
@@ -46,11 +52,14 @@ class Outbox:
         self._changed: dict[str, None] = {}
         self._at_broker: dict[str, str | None] = {}
         self._queue: deque[Outgoing] = deque()
+        self._answers: deque[Outgoing] = deque()
+        self._answers_out = 0
         self._unacknowledged: dict[int, Outgoing] = {}
         self._again = 0
         self._open = False
         self._window = WINDOW
         self.dropped = 0
+        self.answers_dropped = 0
         self.refused = 0
         self.resent = 0
 
@@ -66,7 +75,7 @@ class Outbox:
         elif message.qos == 0 and not self._open:
             self.dropped += 1
         else:
-            self._queue.append(Outgoing(message))
+            self._queue_of(message).append(Outgoing(message))
             self._shorten()
 
     def take(self) -> Outgoing | None:
@@ -81,19 +90,23 @@ class Outbox:
             message = self._latest[topic]
             self._at_broker[topic] = message.payload
             return Outgoing(message)
-        return self._queue.popleft() if self._queue else None
+        if self._queue:
+            return self._queue.popleft()
+        return self._answers.popleft() if self._answers and self._answers_out < ANSWER_WINDOW else None
 
     def sent(self, message_id: int, outgoing: Outgoing) -> None:
         """A taken message went out under this id of the connection."""
         if outgoing.message.qos:
             self._unacknowledged[message_id] = outgoing
+            self._answers_out += outgoing.message.is_answer
 
     def acknowledged(self, message_id: int, *, refused: bool = False) -> None:
         """The broker has it, or will not have it, which is counted: sending it again would change nothing."""
         outgoing = self._unacknowledged.pop(message_id, None)
         self.refused += refused
-        if outgoing and outgoing.again:
-            self._again -= 1
+        if outgoing:
+            self._again -= outgoing.again
+            self._answers_out -= outgoing.message.is_answer
 
     def opened(self, window: int = WINDOW) -> None:
         """A new connection, whose broker takes `window` messages at once: everything retained is due again."""
@@ -115,6 +128,7 @@ class Outbox:
         self._at_broker.clear()
         lost = list(self._unacknowledged.values())
         self._unacknowledged.clear()
+        self._answers_out = 0
         if len(lost) == 1:
             lost[0].suspected += 1
         for outgoing in reversed(lost):
@@ -127,25 +141,32 @@ class Outbox:
                 self.resent += 1
                 self._again += not outgoing.again
                 outgoing.again = True
-                self._queue.appendleft(outgoing)
+                self._queue_of(outgoing.message).appendleft(outgoing)
         self._shorten()
 
     @property
     def empty(self) -> bool:
         """Nothing waits and everything sent is acknowledged."""
-        return not (self._changed or self._queue or self._unacknowledged)
+        return not (self._changed or self._queue or self._answers or self._unacknowledged)
 
     def counters(self) -> dict[str, int]:
         """What waits, and what was lost and why."""
         return {
-            "queued": len(self._queue),
+            "queued": len(self._queue) + len(self._answers),
             "unacknowledged": len(self._unacknowledged),
             "dropped": self.dropped,
+            "answers_dropped": self.answers_dropped,
             "refused": self.refused,
             "resent": self.resent,
         }
+
+    def _queue_of(self, message: Message) -> deque[Outgoing]:
+        return self._answers if message.is_answer else self._queue
 
     def _shorten(self) -> None:
         while len(self._queue) > self._limit:
             self._again -= self._queue.popleft().again
             self.dropped += 1
+        while len(self._answers) > ANSWER_LIMIT:
+            self._again -= self._answers.popleft().again
+            self.answers_dropped += 1

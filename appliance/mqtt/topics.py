@@ -52,6 +52,7 @@ class Message:
     retain: bool
     qos: int
     correlation: bytes | None = None
+    is_answer: bool = False
 
 
 def is_level(word: str) -> bool:
@@ -94,7 +95,7 @@ def event_message(document: Document, *, base: str = BASE) -> Message:
 
 def response_message(document: Document, *, base: str = BASE) -> Message:
     """The answer to one request."""
-    return Message(topic(document["table"], "response", base=base), to_json(document), False, 1)
+    return Message(topic(document["table"], "response", base=base), to_json(document), False, 1, is_answer=True)
 
 
 def beam_message(document: Document, *, base: str = BASE) -> Message:

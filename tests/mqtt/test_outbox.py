@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.mqtt.outbox import WINDOW, Outbox, Outgoing
+from appliance.mqtt.outbox import ANSWER_LIMIT, ANSWER_WINDOW, WINDOW, Outbox, Outgoing
 from appliance.mqtt.topics import Message
 
 STATE = "pocketbeam/t/state"
@@ -16,6 +16,10 @@ def value(topic: str, payload: str | None) -> Message:
 
 def event(payload: str) -> Message:
     return Message("pocketbeam/t/event", payload, False, 1)
+
+
+def answer(payload: str) -> Message:
+    return Message("pocketbeam/t/response", payload, False, 1, is_answer=True)
 
 
 def outbox(**options: int) -> Outbox:
@@ -235,3 +239,40 @@ def test_no_event_is_lost_or_overtaken_whatever_the_connection_does(steps: list[
     assert arrived == [str(number) for number in range(put)]
     assert acknowledged == set(arrived)
     assert box.empty
+
+
+def test_answers_go_after_everything_else_and_push_nothing_out() -> None:
+    box = outbox(limit=10)
+    for number in range(ANSWER_LIMIT + 7):
+        box.put(answer(f"a{number}"))
+    for number in range(10):
+        box.put(event(f"e{number}"))
+    box.put(value(STATE, "s"))
+    box.opened()
+    assert drain(box) == ["s", *(f"e{n}" for n in range(10)), *(f"a{n}" for n in range(7, ANSWER_LIMIT + 7))]
+    assert (box.counters()["dropped"], box.counters()["answers_dropped"]) == (0, 7)
+    assert box.empty
+
+
+def test_answers_that_nobody_acknowledges_hold_up_neither_state_nor_events() -> None:
+    box = outbox()
+    box.opened()
+    for number in range(WINDOW):
+        box.put(answer(f"a{number}"))
+    assert drain(box, acknowledge=False) == [f"a{n}" for n in range(ANSWER_WINDOW)]
+    box.put(event("e"))
+    box.put(value(STATE, "s"))
+    assert drain(box, acknowledge=False) == ["s", "e"]
+    assert box.counters()["queued"] == WINDOW - ANSWER_WINDOW
+
+
+def test_answers_are_sent_again_after_a_break_and_once_they_are_acknowledged_there_is_room_again() -> None:
+    box = outbox()
+    box.opened()
+    for number in range(ANSWER_WINDOW + 3):
+        box.put(answer(f"a{number}"))
+    drain(box, acknowledge=False)
+    box.closed()
+    box.opened()
+    assert drain(box) == [f"a{n}" for n in range(ANSWER_WINDOW + 3)]
+    assert (box.resent, box.empty) == (ANSWER_WINDOW, True)
