@@ -165,18 +165,18 @@ class NameService:
 
 
 class RabbitMq(Server):
-    """One RabbitMQ node with its MQTT plugin; `peers` are the nodes of its cluster, itself among them."""
+    """One RabbitMQ node with its MQTT plugin; one that has a `leader` joins that node's cluster when it first starts."""
 
     name = "rabbitmq-server"
 
     def __init__(
-        self, directory: Path, *, names: NameService | None = None, node: str = "", peers: Sequence[str] = ()
+        self, directory: Path, *, names: NameService | None = None, leader: "RabbitMq | None" = None
     ) -> None:
         super().__init__(directory)
         if not RABBITMQ.exists():
             pytest.fail("rabbitmq-server is not installed: apt-get install rabbitmq-server")
-        self.node = node or f"pocketbeam-{secrets.token_hex(4)}@localhost"
-        self._peers = peers
+        self.node = f"pocketbeam-{secrets.token_hex(4)}@localhost"
+        self._leader = leader
         self._names = names
         self._own_names: NameService | None = None
         self._distribution_port = free_port()
@@ -201,9 +201,12 @@ class RabbitMq(Server):
             "vm_memory_high_watermark.absolute = 512MB",
             "disk_free_limit.absolute = 10MB",
         ]
-        if self._peers:
-            lines.append("cluster_formation.peer_discovery_backend = classic_config")
-            lines += [f"cluster_formation.classic_config.nodes.{n} = {peer}" for n, peer in enumerate(self._peers, 1)]
+        if self._leader is not None:
+            lines += [
+                "cluster_formation.peer_discovery_backend = classic_config",
+                f"cluster_formation.classic_config.nodes.1 = {self._leader.node}",
+                f"cluster_formation.classic_config.nodes.2 = {self.node}",
+            ]
         (self.directory / "rabbitmq.conf").write_text("\n".join(lines) + "\n")
         (self.directory / "plugins").write_text("[rabbitmq_mqtt].\n")
         (self.directory / "env.conf").touch()
@@ -277,12 +280,13 @@ def running(kind: str, directory: Path) -> Iterator[Broker]:
 
 @contextlib.contextmanager
 def cluster(directory: Path, count: int = 3) -> Iterator[list[RabbitMq]]:
-    """RabbitMQ nodes that have found each other; the first one begins, the others join it side by side."""
+    """RabbitMQ nodes that have found each other."""
     names = NameService()
-    peers = [f"pocketbeam-{secrets.token_hex(4)}@localhost" for _ in range(count)]
-    nodes = [RabbitMq(directory / f"node-{n}", names=names, node=peer, peers=peers) for n, peer in enumerate(peers, 1)]
+    first = RabbitMq(directory / "node-1", names=names)
+    nodes = [first, *(RabbitMq(directory / f"node-{n}", names=names, leader=first) for n in range(2, count + 1))]
     try:
-        nodes[0].start()
+        # Only a node whose clients' register has its leader can be joined: all at once would wait for each other.
+        first.start()
         for node in nodes[1:]:
             node.spawn()
         for node in nodes[1:]:

@@ -1,0 +1,93 @@
+"""The scoreboards of a hall: each follows one table, at whichever node of the cluster it finds.
+
+A scoreboard subscribes to `availability`, `state` and `health` by name. A node of RabbitMQ keeps retained values
+for itself: who connects to another node than the table gets none. So a scoreboard that has no state a moment
+after it came asks for it with `sync`, and again until it has it. It never goes back behind a `seq` that it has seen.
+"""
+
+import asyncio
+import contextlib
+import json
+import secrets
+import time
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import aiomqtt
+
+from appliance.mqtt.topics import request_topic, to_json, topic
+
+HOST = "127.0.0.1"
+ASK_AFTER_S = 1.0
+ASK_AGAIN_S = 3.0
+LEVELS = ("availability", "state", "health", "line")
+
+
+@dataclass
+class Scoreboard:
+    """`ports`: its node's first, then those that it turns to when that one is away."""
+
+    table: str
+    ports: Sequence[int]
+    shown: dict[str, str] = field(default_factory=dict)
+    seq: int = -1
+    received: list[tuple[int, int, int, int]] = field(default_factory=list)
+    """Of each state: its seq, its sum, the moment in nanoseconds, and since when it has listened."""
+    availability: list[tuple[str, int]] = field(default_factory=list)
+    messages: int = 0
+    older: int = 0
+    connects: int = 0
+    asked: int = 0
+    retained_at_first: int = 0
+    since_ns: int = 0
+
+    async def follow(self) -> None:
+        """Show the table until cancelled."""
+        attempt = 0
+        while True:
+            port = self.ports[attempt % len(self.ports)]
+            with contextlib.suppress(aiomqtt.MqttError, OSError):
+                async with aiomqtt.Client(HOST, port, keepalive=5, timeout=10) as client:
+                    self.connects += 1
+                    fresh = asyncio.Event()
+                    asking = asyncio.create_task(self._ask(client, fresh))
+                    try:
+                        await client.subscribe([(topic(self.table, level), 1) for level in LEVELS])
+                        self.since_ns = time.monotonic_ns()
+                        async for message in client.messages:
+                            self._hear(message, fresh)
+                    finally:
+                        asking.cancel()
+                        await asyncio.gather(asking, return_exceptions=True)
+            attempt += 1
+            await asyncio.sleep(0.25)
+
+    async def _ask(self, client: aiomqtt.Client, fresh: asyncio.Event) -> None:
+        wait_s = ASK_AFTER_S
+        while True:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(fresh.wait(), wait_s)
+                return
+            self.asked += 1
+            request = to_json({"command": "sync", "transaction": secrets.token_hex(8)})
+            await client.publish(request_topic(self.table), request, qos=1)
+            wait_s = ASK_AGAIN_S
+
+    def _hear(self, message: aiomqtt.Message, fresh: asyncio.Event) -> None:
+        now_ns = time.monotonic_ns()
+        payload = bytes(message.payload or b"").decode()  # type: ignore[arg-type]
+        level = message.topic.value.rsplit("/", 1)[1]
+        self.messages += 1
+        if level == "state":
+            seq = json.loads(payload)["seq"]
+            self.retained_at_first += bool(message.retain)
+            fresh.set()
+            if seq < self.seq:
+                self.older += 1
+                return
+            self.seq = seq
+            self.received.append((seq, zlib.crc32(payload.encode()), now_ns, self.since_ns))
+        elif level == "availability":
+            self.availability.append((payload, now_ns))
+        self.shown[level] = payload
