@@ -150,6 +150,8 @@ def health_document(
                 "commits": journal.commits,
                 "failures": journal.failures,
                 "last_commit_us": journal.last_commit_ns // 1_000,
+                "backups": journal.backups,
+                "backup_failures": journal.backup_failures,
             },
         },
         "broker": dict(broker),

@@ -261,6 +261,8 @@ def test_a_match_that_ends_leaves_a_copy(tmp_path: Path) -> None:
             assert not automatic_copies(tmp_path)
             await table.ask("abandon")
             await table.until(lambda: automatic_copies(tmp_path))
+            await table.until(lambda: table.journal["counters"]["backups"] == 1)
+            assert table.journal["counters"]["backup_failures"] == 0
             await still_scores(table)
 
     asyncio.run(main())

@@ -90,6 +90,7 @@ def health(valid_for_s: float, **more: Any) -> Json:
         "at": "2026-01-02T10:20:30Z",
         "clock_synchronised": False,
         "valid_for_s": valid_for_s,
+        "started_at": "2026-01-02T10:20:00Z",
         "beams": {},
         "strays": {"unknown_channels": 0, "unplaced_colours": 0, "reason": None},
         "sources": {},

@@ -292,6 +292,21 @@ def test_faults_are_said(board: Board) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("the disk is full", "The score is not safe: the disk is full"),
+        (None, "The score is not safe: a power cut would lose it"),
+    ],
+)
+def test_a_journal_that_is_not_safe_is_said_with_its_reason(board: Board, reason: str | None, said: str) -> None:
+    board.show(state(carrom()))
+    board.publish("health", health(30, journal={"safe": False, "reason": reason, "queue": 3, "counters": {}}))
+    expect(board.page.locator('.line[data-kind="fault"]')).to_have_text([said])
+    board.publish("health", health(30))
+    expect(board.page.locator('.line[data-kind="fault"]')).to_have_count(0)
+
+
 def test_news_comes_once_for_each_event(board: Board) -> None:
     board.show(state(carrom()))
     news = board.page.locator("#news")

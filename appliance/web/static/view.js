@@ -259,7 +259,8 @@ function faultLines(doc, health) {
   const sources = Object.entries(health?.sources ?? {})
     .filter(([, source]) => source.state === "lost")
     .map(([id]) => `The sensor board “${id}” is not answering: score by hand`);
-  const journal = health?.journal?.safe === false ? ["The score cannot be saved: a power cut would lose it"] : [];
+  const unsafe = health?.journal?.safe === false;
+  const journal = unsafe ? [`The score is not safe: ${health.journal.reason ?? "a power cut would lose it"}`] : [];
   return [...journal, ...sources, ...beams].map((said) => ({ kind: "fault", parts: [said] }));
 }
 
