@@ -74,7 +74,7 @@ class Mosquitto:
                 return self.port
             self.stop()
             self.port = free_port()
-        pytest.fail(f"mosquitto does not start: {self._log.read_text(errors='replace')}")
+        pytest.fail(f"mosquitto does not start: {self.log.read_text(errors='replace')}")
 
     def stop(self) -> None:
         """An orderly end (persistence is written); one that is frozen is thawed first."""
@@ -108,7 +108,8 @@ class Mosquitto:
         self._process.send_signal(signal.SIGCONT)
 
     @property
-    def _log(self) -> Path:
+    def log(self) -> Path:
+        """What it writes down; `log_type all` in `extra` makes it tell everything."""
         return self._directory / "mosquitto.log"
 
     def _spawn(self) -> subprocess.Popen[bytes]:
@@ -125,7 +126,7 @@ class Mosquitto:
         if os.geteuid() == 0:
             lines.append("user root")
         configuration.write_text("\n".join(lines) + "\n")
-        with self._log.open("ab") as log:
+        with self.log.open("ab") as log:
             return subprocess.Popen(
                 [self._program, "-c", str(configuration)], stdout=log, stderr=log, stdin=subprocess.DEVNULL
             )
