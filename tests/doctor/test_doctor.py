@@ -1,6 +1,7 @@
 """`pocketbeam doctor` at a simulated table: every trouble is named in its line, and a well table is well."""
 
 import asyncio
+import json
 import os
 import tty
 from collections.abc import Callable, Iterator
@@ -297,7 +298,8 @@ def test_beside_a_daemon_its_own_word_is_told_and_its_port_is_left_alone(tmp_pat
     assert found["beam ne"] == ("well", "clear; 0 passages, 0 glitches")
     assert found["button done-1"][0] == "well"
     assert found["journal"] == ("well", "the score is safe")
-    assert events == []
+    # The start's own events may come after the first word on its health.
+    assert {json.loads(event)["event"] for event in events} <= {"match_started", "source_back"}
 
 
 def test_beside_a_daemon_a_blocked_beam_is_wrong(tmp_path: Path, broker: Mosquitto) -> None:
