@@ -271,7 +271,7 @@ def _bridge_arguments(bridge: _Parser) -> None:
     bridge.add_argument("--config", action="append", default=[], metavar="FILE", help="a table's, with [bridges]")
     bridge.add_argument("--broker", type=_host_and_port, metavar="HOST:PORT", help="instead of a file, with --table")
     bridge.add_argument("--table", metavar="ID")
-    bridge.add_argument("--username", metavar="NAME", help="at --broker, with --password-file")
+    bridge.add_argument("--username", metavar="NAME", help="its own account, with --password-file")
     bridge.add_argument("--password-file", type=Path, metavar="FILE")
     bridge.add_argument("--ca", type=Path, metavar="FILE", help="TLS, and the authorities to trust")
     bridge.add_argument(
@@ -537,11 +537,10 @@ def _watch(options: argparse.Namespace) -> int:
 
 
 def _bridge(options: argparse.Namespace) -> int:
-    at_broker = (options.table, options.username, options.password_file, options.ca)
     if bool(options.config) == (options.broker is not None):
         raise _WrongUseError("bridge needs either --config FILE, or --broker HOST:PORT and --table ID")
-    if options.config and any(at_broker):
-        raise _WrongUseError("--table, --username, --password-file and --ca go with --broker; a file has its own")
+    if options.config and (options.table or options.ca):
+        raise _WrongUseError("--table and --ca go with --broker; a file has its own")
     if options.broker and not options.table:
         raise _WrongUseError("--broker needs --table ID beside it")
     if (options.username is None) != (options.password_file is None):
@@ -552,15 +551,21 @@ def _bridge(options: argparse.Namespace) -> int:
     from appliance.config import ConfigurationError, Mqtt, Tls
 
     given = dict(options.set)
+    account = {"username": options.username, "password_file": options.password_file} if options.username else {}
     try:
         if options.broker:
-            tls = None if options.ca is None else Tls(ca=options.ca)
             host, port = options.broker
-            at = Mqtt(host=host, port=port, username=options.username, password_file=options.password_file, tls=tls)
-            bridges = [choose(options.name, options.table, at, None, given)]
+            at = Mqtt(host=host, port=port, tls=None if options.ca is None else Tls(ca=options.ca))
+            bridges = [choose(options.name, options.table, at.model_copy(update=account), None, given)]
         else:
             bridges = [
-                choose(options.name, table.table.id, table.mqtt, getattr(table.bridges, options.name), given)
+                choose(
+                    options.name,
+                    table.table.id,
+                    table.mqtt.model_copy(update=account),
+                    getattr(table.bridges, options.name),
+                    given,
+                )
                 for table in tables
             ]
     except ConfigurationError as error:

@@ -65,7 +65,7 @@ def test_the_presets_keep_their_order(tmp_path: Path) -> None:
         (["awtrix", "--broker", "127.0.0.1:1883"], "--broker needs --table ID beside it"),
         (
             ["awtrix", "--config", "x", "--table", "t1"],
-            "--table, --username, --password-file and --ca go with --broker; a file has its own",
+            "--table and --ca go with --broker; a file has its own",
         ),
         (["awtrix", *AT, "--username", "x"], "--username and --password-file go together"),
         (
@@ -132,6 +132,19 @@ def test_a_broker_with_accounts_and_tls_is_known_as_one(tmp_path: Path, monkeypa
     assert bridge.broker.username == "clock"
     assert (bridge.broker.password_file, bridge.broker.tls.ca) == (password, ca)
     assert Mqtt(host=bridge.broker.host, port=bridge.broker.port) == Mqtt()
+
+
+def test_with_a_tables_file_a_bridge_may_have_an_account_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen: list[Any] = []
+    monkeypatch.setattr("appliance.bridges.run.run", lambda bridges: chosen.extend(bridges) or 0)
+    file = table(tmp_path, '[bridges.awtrix]\nprefix = "clock"\n')
+    account = ["--username", "bridge", "--password-file", "bridge.password"]
+    assert cli.main(["bridge", "awtrix", "--config", str(file), *account]) == 0
+    [bridge] = chosen
+    assert (bridge.broker.port, bridge.broker.username) == (1884, "bridge")
+    assert str(bridge.broker.password_file) == "bridge.password"
 
 
 def test_several_tables_are_several_bridges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
