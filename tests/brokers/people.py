@@ -39,7 +39,7 @@ async def linked(port: int, name: str) -> AsyncIterator[Table]:
         MqttLink(
             Settings(port),
             name,
-            on_request=lambda payload, retained: made.requests.append((payload, retained)),
+            on_request=lambda payload, retained, *_: made.requests.append((payload, retained)),
             on_connection=lambda connected, reason: made.news.append((connected, reason)),
         )
     )

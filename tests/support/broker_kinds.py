@@ -10,6 +10,7 @@ import os
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -19,7 +20,7 @@ from typing import Protocol
 
 import pytest
 
-from tests.support.brokers import HOST, Mosquitto, free_port, listens
+from tests.support.brokers import HOST, Mosquitto, listens
 
 RABBITMQ = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 START_WITHIN_S = 90.0
@@ -42,8 +43,26 @@ class Broker(Protocol):
         """An end without a word."""
 
 
+class Held:
+    """A loopback port that is kept free for a server of ours, also while that is down or still on its way up.
+
+    It is bound and does not listen: whoever listens with `SO_REUSEADDR`, as servers do, gets it all the same, and
+    the system gives it to nobody else, be it for an outgoing connection.
+    """
+
+    def __init__(self) -> None:
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._socket.bind((HOST, 0))
+        self.number: int = self._socket.getsockname()[1]
+
+    def release(self) -> None:
+        """Lets go of it."""
+        self._socket.close()
+
+
 class Server:
-    """A broker as a process in a session of its own; what it says is in `log`."""
+    """A broker as a process in a session of its own; what it says is in `log`. `close` ends it for good."""
 
     name = "broker"
 
@@ -51,8 +70,14 @@ class Server:
         directory.mkdir(parents=True, exist_ok=True)
         self.directory = directory
         self.log = directory / "log"
-        self.port = free_port()
+        self._held = [Held()]
+        self.port = self._held[0].number
         self._process: subprocess.Popen[bytes] | None = None
+
+    def hold(self) -> int:
+        """One more port of its own."""
+        self._held.append(Held())
+        return self._held[-1].number
 
     def command(self) -> Sequence[str | Path]:
         """The program and its arguments; writes what it reads."""
@@ -103,6 +128,12 @@ class Server:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
+    def close(self) -> None:
+        """Ends it, and gives its ports back."""
+        self.stop()
+        for held in self._held:
+            held.release()
+
 
 class Embedded(Server):
     """The appliance's own small broker, alone in a process."""
@@ -130,10 +161,14 @@ class Nats(Server):
 
     name = "nats-server"
 
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self._client_port = self.hold()
+
     def command(self) -> Sequence[str | Path]:
         configuration = self.directory / "nats.conf"
         configuration.write_text(
-            f'server_name: "{self.directory.name}"\nlisten: "{HOST}:{free_port()}"\n'
+            f'server_name: "{self.directory.name}"\nlisten: "{HOST}:{self._client_port}"\n'
             f'jetstream {{ store_dir: "{self.directory}/jetstream", max_memory_store: 64MB, max_file_store: 256MB }}\n'
             # As it comes it lets half a minute pass before it sends again what was not acknowledged.
             f'mqtt {{ listen: "{HOST}:{self.port}", ack_wait: "1s" }}\n'
@@ -145,7 +180,8 @@ class NameService:
     """An `epmd` of our own: how the nodes of one cluster find each other, and nobody else."""
 
     def __init__(self) -> None:
-        self.port = free_port()
+        self._held = Held()
+        self.port = self._held.number
         self._process = subprocess.Popen(
             [program("epmd"), "-port", str(self.port), "-address", HOST],
             stdin=subprocess.DEVNULL,
@@ -162,16 +198,15 @@ class NameService:
         """Ends it."""
         self._process.kill()
         self._process.wait()
+        self._held.release()
 
 
 class RabbitMq(Server):
-    """One RabbitMQ node with its MQTT plugin; one that has a `leader` joins that node's cluster when it first starts."""
+    """One RabbitMQ node with its MQTT plugin; with a `leader` it joins that node's cluster when it first starts."""
 
     name = "rabbitmq-server"
 
-    def __init__(
-        self, directory: Path, *, names: NameService | None = None, leader: "RabbitMq | None" = None
-    ) -> None:
+    def __init__(self, directory: Path, *, names: NameService | None = None, leader: "RabbitMq | None" = None) -> None:
         super().__init__(directory)
         if not RABBITMQ.exists():
             pytest.fail("rabbitmq-server is not installed: apt-get install rabbitmq-server")
@@ -179,7 +214,7 @@ class RabbitMq(Server):
         self._leader = leader
         self._names = names
         self._own_names: NameService | None = None
-        self._distribution_port = free_port()
+        self._distribution_port = self.hold()
 
     def spawn(self) -> None:
         if self._names is None and self._own_names is None:
@@ -240,7 +275,7 @@ class RabbitMq(Server):
 
     def close(self) -> None:
         """Ends it for good, with its name service."""
-        self.stop()
+        super().close()
         if self._own_names is not None:
             self._own_names.stop()
             self._own_names = None
@@ -275,7 +310,7 @@ def running(kind: str, directory: Path) -> Iterator[Broker]:
         broker.start()
         yield broker
     finally:
-        broker.close() if isinstance(broker, RabbitMq) else broker.stop()
+        broker.close() if isinstance(broker, Server) else broker.stop()
 
 
 @contextlib.contextmanager
@@ -295,4 +330,5 @@ def cluster(directory: Path, count: int = 3) -> Iterator[list[RabbitMq]]:
     finally:
         for node in nodes:
             node.kill()
+            node.close()
         names.stop()
