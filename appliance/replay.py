@@ -14,8 +14,10 @@ from appliance.documents import event_document, state_document
 from appliance.engine import Engine, Output
 from appliance.events import ColourReading, Edge, Levels
 from appliance.journal import InlineJournal, Stamp
+from appliance.jsonl import read_object
 from appliance.mqtt.requests import RequestError, check_request
 from appliance.rules import BadInput
+from appliance.sensing.identify import objects_of
 from appliance.table.view import state_body
 from appliance.wiring import inputs_of, policy_of
 
@@ -27,7 +29,11 @@ LAST_US = 1 << 53
 """285 years: the last whole number that every JSON reader keeps exactly."""
 NS_PER_US = 1_000
 RECORDING_VERSION = 1
-SECTIONS = ("table", "rules", "sources", "beams", "buttons")
+NOT_PLAYED = ("lamps", "mqtt", "web")
+"""Sections of a configuration that a recording may hold and that change nothing in it."""
+MOST_DIGITS = 9
+"""Of a channel, written as the key of its level."""
+OBJECTS = (*objects_of("club_carrom"), *objects_of("carpetball"))
 
 
 class RecordingError(Exception):
@@ -132,16 +138,9 @@ def replay(lines: Iterable[bytes], out: TextIO, err: TextIO) -> int:
 
 def _read(raw: bytes) -> dict[str, Any]:
     try:
-        document = json.loads(raw, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise RecordingError(f"this is not JSON ({error})") from None
-    if not isinstance(document, dict):
-        raise RecordingError("a JSON object is expected")
-    return document
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number")
+        return read_object(raw)
+    except BadInput as error:
+        raise RecordingError(f"{error.field}: {error.message}") from None
 
 
 def _begin(head: dict[str, Any], out: TextIO, err: TextIO) -> _Player:
@@ -152,7 +151,7 @@ def _begin(head: dict[str, Any], out: TextIO, err: TextIO) -> _Player:
     if not isinstance(config, dict):
         raise RecordingError("config: the sections of a configuration are expected")
     try:
-        settings = from_document({name: config[name] for name in SECTIONS if name in config})
+        settings = from_document({name: config[name] for name in config if name not in NOT_PLAYED})
     except ConfigurationError as error:
         raise RecordingError("; ".join(f"config.{p.key_path}: {p.sentence}" for p in error.problems)) from None
     engine = Engine(settings.table.id, policy_of(settings), inputs_of(settings), head.get("start"))
@@ -206,8 +205,8 @@ def _source_input(player: _Player, document: dict[str, Any], source: str, at_ns:
         raise RecordingError("channel: a whole number, 0 or more, is expected")
     if "colour" in document:
         _only(document, ("t_us", "source", "channel", "colour"))
-        if not isinstance(document["colour"], str):
-            raise RecordingError("colour: the name of an object is expected")
+        if document["colour"] not in OBJECTS:
+            raise RecordingError(f"colour: one of {', '.join(OBJECTS)} is expected, not {document['colour']!r}")
         return ColourReading(source, channel, document["colour"], at_ns)
     _only(document, ("t_us", "source", "channel", "level"))
     level = _level(document.get("level"), "level")
@@ -219,7 +218,7 @@ def _levels(levels: object) -> dict[int, int]:
     if not isinstance(levels, dict):
         raise RecordingError('levels: an object of channels and levels is expected, such as {"0": 0}')
     for channel in levels:
-        if not (channel.isascii() and channel.isdigit()):
+        if not (channel.isascii() and channel.isdigit() and len(channel) <= MOST_DIGITS):
             raise RecordingError(f"levels: {channel!r} is no channel")
     return {int(channel): _level(level, f"levels.{channel}") for channel, level in levels.items()}
 

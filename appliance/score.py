@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TextIO
 
 from appliance import rules
+from appliance.jsonl import read_object
 from appliance.rules import BadInput, GameState, Refusal, Undo
 
 OK = 0
@@ -34,7 +35,7 @@ def score(game: str, lines: Iterable[bytes], out: TextIO, err: TextIO) -> int:
         if not line.strip():
             continue
         try:
-            value = read_line(line)
+            value = read_object(line)
             if first and value.get("type") == "setup":
                 history = [rules.start(rules.parse_setup(game, value))]
                 answer = _answer(history[-1], [{"event": "match_started", "game": game}])
@@ -79,37 +80,3 @@ def _answer(
 
 def _refused(state: GameState, refusal: Refusal) -> dict[str, object]:
     return {**_answer(state, []), "refused": {"code": refusal.code, "message": refusal.message}}
-
-
-def read_line(line: bytes) -> Mapping[str, object]:
-    """Return the JSON object of a line; every name in it stands once, and every number is one."""
-    try:
-        text = line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BadInput("text", f"byte {error.start + 1} of the line is not UTF-8") from error
-    try:
-        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
-    except BadInput:
-        raise
-    except json.JSONDecodeError as error:
-        raise BadInput("JSON", f"this is not JSON: {error.msg} at column {error.colno}") from error
-    except RecursionError as error:
-        raise BadInput("JSON", "this is nested too deeply") from error
-    except ValueError as error:
-        raise BadInput("JSON", "a number in this line is too long") from error
-    if not isinstance(value, dict):
-        raise BadInput("JSON", "an object is needed, such as a stroke or a setup")
-    return value
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    fields: dict[str, object] = {}
-    for name, value in pairs:
-        if name in fields:
-            raise BadInput(json.dumps(name), "this field stands twice in one object")
-        fields[name] = value
-    return fields
-
-
-def _no_number(text: str) -> object:
-    raise BadInput("JSON", f"{text} is not a number in JSON")
