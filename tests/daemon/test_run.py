@@ -1,7 +1,9 @@
 """`pocketbeam run` as a process: a real port, a real journal, a real broker, real signals."""
 
 import asyncio
+import contextlib
 import json
+import os
 import random
 import signal
 import socket
@@ -15,6 +17,7 @@ import pytest
 
 from sim.wire import PtyMcu
 from tests.support.brokers import HOST, Mosquitto, Recorder, free_port, mosquitto, recorder
+from tests.support.forked import forked, nursery
 from tests.support.kept import scored
 from tests.support.processes import Program, board, configured, fetch, program, pulse, ran
 from tests.support.validated import validate
@@ -111,9 +114,10 @@ def test_killed_without_a_word_the_broker_says_offline(tmp_path: Path, broker: M
     asyncio.run(main())
 
 
-KILLS = 25
+KILLS = int(os.environ.get("POCKETBEAM_DAEMON_KILLS", "50"))
 
 
+@pytest.mark.timeout(120 + 3 * KILLS)
 def test_killed_at_random_moments_it_counts_everything_once(tmp_path: Path, broker: Mosquitto) -> None:
     """Strokes by hand over passages at the beams: each is one accepted input, whatever is killed when."""
     choose = random.Random(20_260_301)
@@ -147,11 +151,12 @@ def test_killed_at_random_moments_it_counts_everything_once(tmp_path: Path, brok
     async def main() -> None:
         over = asyncio.Event()
         async with board(tmp_path) as line, recorder(broker.port, f"{BASE}/#") as heard:
+            source = alive.enter_context(nursery())
             playing = asyncio.create_task(play(line, heard, over))
             shown = 0
             for kill in range(KILLS + 1):
                 before = len(heard.payloads(f"{BASE}/state"))
-                with program(tmp_path, "run", "--config", str(config)) as running:
+                with forked(source, tmp_path, "run", "--config", str(config)) as running:
                     await heard.wait_for(lambda h, before=before: len(h.payloads(f"{BASE}/state")) > before)
                     first = json.loads(heard.payloads(f"{BASE}/state")[before])
                     assert first["seq"] >= shown, "it forgot what it had shown"
@@ -182,7 +187,8 @@ def test_killed_at_random_moments_it_counts_everything_once(tmp_path: Path, brok
             assert len(closed) == len(set(closed))
             assert line.mcu.counters.lost == 0
 
-    asyncio.run(main())
+    with contextlib.ExitStack() as alive:
+        asyncio.run(main())
     assert len(strokes) > KILLS
 
 
