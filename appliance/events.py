@@ -43,6 +43,16 @@ class ColourReading:
 
 
 @dataclass(frozen=True, slots=True)
+class Brightness:
+    """What a colour sensor read, 0 to 254 of its supply, while it is being calibrated; it says nothing of the game."""
+
+    source: str
+    channel: int
+    reading: int
+    at_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Levels:
     """The true levels of a source's channels at `at_ns`, and the word that its own clock has reached `at_ns`.
 
@@ -86,4 +96,4 @@ class EdgesLost:
     identity: EdgeId | None = None
 
 
-SourceInput = Edge | ColourReading | Levels | SourceBack | SourceLost | EdgesLost
+SourceInput = Edge | ColourReading | Brightness | Levels | SourceBack | SourceLost | EdgesLost

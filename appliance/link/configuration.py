@@ -13,7 +13,8 @@ from appliance.link.framing import Rejection, crc16
 MAX_SENSORS = 4
 MAX_CLASSES = 4
 MAX_MUTE_AFTER = 64
-MAX_OBJECT = 6
+READING = 7
+"""The object code of a class whose readings the board tells as they are, for whoever calibrates."""
 MAX_ANALOG = 7
 AFTER_UNIT_US = 1 << 16
 
@@ -30,7 +31,8 @@ class ColourSensor:
 
     The board takes the highest reading (0 to 255 of its supply), or the lowest, from the moment when the channel
     goes to `active_level` until `after` units of `AFTER_UNIT_US` after it has left it. `classes` are up to four pairs
-    (limit, object code): the first whose limit is not below the reading is the object; code 0 is none.
+    (limit, object code): the first whose limit is not below the reading is the object; code 0 is none, `READING` the
+    reading itself.
     """
 
     channel: int
@@ -54,7 +56,7 @@ class ColourSensor:
         objects = int.from_bytes(data[7:9], "little")
         codes = [objects >> 4 * place & 0xF for place in range(MAX_CLASSES)]
         analog = data[1] & ~(_WANTS_LOWEST | _ACTIVE_HIGH)
-        if analog > MAX_ANALOG or max(codes) > MAX_OBJECT:
+        if analog > MAX_ANALOG or max(codes) > READING:
             return None
         return cls(
             channel=data[0],

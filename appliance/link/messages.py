@@ -47,6 +47,7 @@ _SORT_EDGE = 0x00
 _SORT_COLOUR = 0x40
 _SORT_LOST = 0x80
 _SORT_MASK = 0xC0
+_TOLD_READING = 0x80
 
 
 class MessageError(ValueError):
@@ -88,6 +89,19 @@ class ColourEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class BrightnessEntry:
+    """What a colour sensor read at a channel, 0 to 254 of its supply: an even number, for half of it is on the wire."""
+
+    tick: int
+    channel: int
+    reading: int
+
+    def to_bytes(self) -> bytes:
+        """Return the six bytes of the entry."""
+        return _ENTRY.pack(self.tick, _SORT_COLOUR | self.channel, _TOLD_READING | self.reading >> 1)
+
+
+@dataclass(frozen=True, slots=True)
 class LostEntry:
     """The word that `count` entries found no room in the ring between this entry and the one before it."""
 
@@ -112,7 +126,7 @@ class UnknownEntry:
         return _ENTRY.pack(self.tick, self.what, self.arg)
 
 
-Entry = EdgeEntry | ColourEntry | LostEntry | UnknownEntry
+Entry = EdgeEntry | ColourEntry | BrightnessEntry | LostEntry | UnknownEntry
 
 
 def _entry(tick: int, what: int, arg: int) -> Entry:
@@ -121,6 +135,8 @@ def _entry(tick: int, what: int, arg: int) -> Entry:
         return EdgeEntry(tick, low, arg)
     if sort == _SORT_COLOUR and arg in _OBJECTS:
         return ColourEntry(tick, low, _OBJECTS[arg])
+    if sort == _SORT_COLOUR and arg & _TOLD_READING:
+        return BrightnessEntry(tick, low, (arg & ~_TOLD_READING) << 1)
     if sort == _SORT_LOST and low << 8 | arg:
         return LostEntry(tick, low << 8 | arg)
     return UnknownEntry(tick, what, arg)

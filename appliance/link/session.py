@@ -21,6 +21,7 @@ from enum import Enum
 from types import MappingProxyType
 
 from appliance.events import (
+    Brightness,
     ColourReading,
     Edge,
     EdgeId,
@@ -38,6 +39,7 @@ from appliance.link.ledger import SEQ_WRAP, Ledger
 from appliance.link.messages import (
     PROTOCOL_VERSION,
     Ack,
+    BrightnessEntry,
     ChannelLevels,
     ColourEntry,
     EdgeEntry,
@@ -464,6 +466,8 @@ class HostSession:
             case ColourEntry():
                 identity = EdgeId(self._boot_id, number)
                 return [ColourReading(self._source, entry.channel, entry.object, at_ns, identity)]
+            case BrightnessEntry():
+                return [Brightness(self._source, entry.channel, entry.reading, at_ns)]
             case LostEntry():
                 return [EdgesLost(self._source, entry.count, at_ns, EdgeId(self._boot_id, number))]
             case _:

@@ -3,7 +3,10 @@
 static uint8_t finish(struct watcher *watcher, const struct sensor *sensor)
 {
     watcher->state = WATCHING_NOTHING;
-    return watcher->has_reading ? sensor_object(sensor, watcher->extreme) : 0;
+    if (!watcher->has_reading)
+        return OBJECT_NONE;
+    uint8_t object = sensor_object(sensor, watcher->extreme);
+    return object == OBJECT_READING ? TOLD_READING | watcher->extreme >> 1 : object;
 }
 
 uint8_t watcher_edge(struct watcher *watcher, const struct sensor *sensor, uint8_t level, uint32_t tick)

@@ -10,6 +10,8 @@
 
 #include "config.h"
 
+enum { TOLD_READING = 0x80 };      /* in the place of an object, with half of the reading */
+
 enum watching {
     WATCHING_NOTHING,
     WATCHING_PASSAGE,

@@ -3,7 +3,6 @@
 #include "bits.h"
 #include "capture.h"
 
-enum { OBJECT_MAX = 6 };
 _Static_assert(sizeof(struct sensor) == 9, "sensor: not as on the wire");
 
 static uint8_t mask_bytes(const uint8_t *bytes)
@@ -40,7 +39,7 @@ static bool are_masks_valid(const uint8_t *bytes)
 
 static bool are_objects_valid(uint8_t pair)
 {
-    return (pair & 0x0F) <= OBJECT_MAX && pair >> 4 <= OBJECT_MAX;
+    return (pair & 0x0F) <= OBJECT_READING && pair >> 4 <= OBJECT_READING;
 }
 
 static bool is_sensor_valid(const uint8_t *bytes, const struct sensor *sensor)

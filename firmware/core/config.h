@@ -18,6 +18,11 @@ enum {
     SENSOR_CLASSES = 4
 };
 
+enum object {
+    OBJECT_NONE = 0,
+    OBJECT_READING = 7             /* for whoever calibrates: the reading itself is told */
+};
+
 enum config_bits {
     CONFIG_INPUTS,
     CONFIG_PULL_UPS,

@@ -200,6 +200,19 @@ static void a_passage_is_read(void)
     session_edge(&session, 303000, 1, 1);
     poll(303000 + (2 << 16));
     CHECK(newest(1)->what == 1 && !session_wants_reading(&session, 1));
+
+    /* Whoever calibrates gets the reading itself: half of it, so that it is told apart from an object. */
+    uint8_t calibrating[sizeof two_sensors];
+    memcpy(calibrating, two_sensors, sizeof two_sensors);
+    calibrating[sizeof two_sensors - 1] = OBJECT_READING << 4 | OBJECT_READING;
+    calibrating[sizeof two_sensors - 2] = OBJECT_READING << 4 | OBJECT_READING;
+    configure(calibrating, sizeof calibrating, 400000);
+    session_configured(&session, no_levels, 400000);
+    session_edge(&session, 401000, 1, 0);
+    session_read(&session, 1, 71);
+    session_edge(&session, 402000, 1, 1);
+    poll(402000 + (2 << 16));
+    CHECK(newest(1)->what == (SORT_COLOUR | 1) && newest(1)->arg == (0x80 | 35));
 }
 
 void test_session(void)

@@ -40,7 +40,7 @@ SENSORS = st.builds(
     ColourSensor,
     channel=st.integers(0, CHANNELS - 1),
     analog=st.integers(0, 7),
-    classes=st.lists(st.tuples(st.integers(0, 255), st.integers(0, 6)), min_size=4, max_size=4).map(tuple),
+    classes=st.lists(st.tuples(st.integers(0, 255), st.integers(0, 7)), min_size=4, max_size=4).map(tuple),
     after=st.integers(0, 255),
     wants_lowest=st.booleans(),
     active_level=st.integers(0, 1),

@@ -1,12 +1,13 @@
 """The real firmware in an emulated ATmega328P against the appliance's own session, at exact microseconds."""
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
-from appliance.events import ColourReading, Edge, EdgeId, Levels, SourceBack, SourceLost
-from appliance.link.configuration import BoardConfiguration, ColourSensor
+from appliance.events import Brightness, ColourReading, Edge, EdgeId, Levels, SourceBack, SourceLost
+from appliance.link.configuration import READING, BoardConfiguration, ColourSensor
 from appliance.link.session import LinkState
 from tests.firmware.bench import SECOND_US, Bench
 from tests.firmware.board import CHANNELS
@@ -465,6 +466,26 @@ def test_two_sensors_at_once(configured: Bench):
     play(bench, [(at_us, 0, 0), (at_us + 6_000, 0, 1)])
     bench.run_for(SECOND_US // 2)
     assert [(reading.channel, reading.object) for reading in bench.of(ColourReading)][1:] == [(0, "striker")]
+
+
+def test_a_sensor_that_is_calibrated_tells_what_it_reads(configured: Bench):
+    """Its only class stands for the reading itself; of 255 steps of 5 V, half are told."""
+    bench = configured
+    raw = ColourSensor(channel=POCKET, analog=4, classes=((255, READING),), after=1)
+    bench.restart_host(replace(WANTED, sensors=(raw,)))
+    bench.run_for(SECOND_US // 2)
+    start_us = bench.board.now_us + 10_000
+    script: list[ScriptedEdge] = []
+    for number, millivolts in enumerate([WHITE, BLACK, QUEEN]):
+        at_us = start_us + number * 200_000
+        bench.board.tell(f"adc {at_us - 1_000} 4 {BLACK // 2}")
+        bench.board.tell(f"adc {at_us + 5_000} 4 {millivolts}")
+        bench.board.tell(f"adc {at_us + 15_000} 4 {BLACK // 2}")
+        script += [(at_us, POCKET, 1), (at_us + 20_000, POCKET, 0)]
+    play(bench, script)
+    bench.run_for(SECOND_US)
+    assert [reading.reading for reading in bench.of(Brightness)] == pytest.approx([230, 25, 102], abs=2)
+    assert bench.of(ColourReading) == []
 
 
 def test_the_host_says_how_fast_is_too_fast(configured: Bench):

@@ -10,6 +10,7 @@ from appliance.link.messages import (
     OBJECT_CODES,
     Ack,
     BoardCounters,
+    BrightnessEntry,
     ChannelLevels,
     ColourEntry,
     EdgeEntry,
@@ -40,6 +41,7 @@ COUNTERS = st.builds(BoardCounters, U32, U16, U16)
 ENTRIES = st.one_of(
     st.builds(EdgeEntry, U32, CHANNELS, st.integers(0, 1)),
     st.builds(ColourEntry, U32, CHANNELS, st.sampled_from(sorted(OBJECT_CODES))),
+    st.builds(BrightnessEntry, U32, CHANNELS, st.integers(0, 127).map(lambda half: 2 * half)),
     st.builds(LostEntry, U32, st.integers(1, 0x3FFF)),
     st.builds(UnknownEntry, U32, st.integers(0xC0, 0xFF), U8),
     st.builds(UnknownEntry, U32, CHANNELS, st.integers(2, 0xFF)),
