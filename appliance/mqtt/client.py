@@ -121,7 +121,7 @@ class MqttLink:
                 except UnreachableError as error:
                     reached, reason, outcome = False, str(error), Outcome.NOT_REACHED
                 except (RejectedError, aiomqtt.MqttError, OSError) as error:
-                    reason = sentence(error, self._settings)
+                    reason = sentence(error, self._settings, welcomed=began_at is not None)
                     outcome = outcome_of(error) if began_at is None else Outcome.WELCOMED
                 self._level, at_once = next_attempt(self._level, outcome)
                 if at_once:
@@ -455,8 +455,8 @@ def number(code: int | ReasonCode) -> int:
     return code if isinstance(code, int) else code.value
 
 
-def sentence(error: Exception, settings: BrokerSettings) -> str:
-    """Why there is no connection (any more), for the table's owner."""
+def sentence(error: Exception, settings: BrokerSettings, *, welcomed: bool = True) -> str:
+    """Why there is no connection (any more, where it was `welcomed`), for the table's owner."""
     where = f"{settings.host}:{settings.port}"
     if isinstance(error, RejectedError):
         return str(error)
@@ -467,7 +467,9 @@ def sentence(error: Exception, settings: BrokerSettings) -> str:
         return _DISMISSALS.get(cause.rc.value, "the broker at {} closed the connection ({})").format(where, cause.rc)
     if isinstance(cause, aiomqtt.MqttCodeError):
         code = cause.rc.value if isinstance(cause.rc, ReasonCode) else 0
-        return _LOSSES.get(code, "the broker at {} closed the connection").format(where)
+        return _LOSSES.get(code, "the broker at {} closed the connection").format(where) + (
+            "" if welcomed or code in _LOSSES else f" without a word: {_TLS_WANTED[settings.tls is not None]}"
+        )
     if isinstance(cause, OSError):
         return f"the connection to {where} broke: {cause.strerror or cause}"
     return f"{where} does not answer as a broker does"
@@ -482,6 +484,10 @@ _REFUSALS = {
 _LOSSES = {
     130: "what answers at {} does not speak MQTT",
     141: "the broker at {} has gone silent",
+}
+_TLS_WANTED = {
+    False: "is it a port for TLS?",
+    True: "does it want a certificate of this table's (cert and key in [mqtt] tls)?",
 }
 _DISMISSALS = {
     139: "the broker at {} is stopping",
