@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 from appliance import __version__
 
 if TYPE_CHECKING:
-    from appliance.config import Settings
+    from appliance.config import Mqtt, Settings
 
 WELL, FOUND_WRONG, WRONG_USE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 GAMES = ("money_carrom", "club_carrom", "new_carrom", "carpetball")
@@ -197,11 +197,7 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     check.add_argument("files", metavar="FILE", nargs="*")
     check.add_argument("--config", action="append", default=[], metavar="FILE", help="the same as FILE")
 
-    send = command("send", _send, "Send one request to a table and print its answer.")
-    send.add_argument("--broker", required=True, type=_host_and_port, metavar="HOST:PORT")
-    send.add_argument("--table", required=True, metavar="ID")
-    send.add_argument("request", metavar="COMMAND", help="such as undo, end_stroke, new_match, pause")
-    send.add_argument("fields", metavar="KEY=VALUE", nargs="*", type=request_field, help="JSON or plain text")
+    _send_arguments(command("send", _send, "Send one request to a table and print its answer."))
 
     export = command("export", _export, "Write what a table keeps as text.")
     export.add_argument("--observations", action="store_true", required=True, help="a match, as score reads it")
@@ -284,6 +280,23 @@ def _bridge_arguments(bridge: _Parser) -> None:
     )
 
 
+def _send_arguments(send: _Parser) -> None:
+    send.add_argument("--config", metavar="FILE", help="the table's file: its broker, account and id")
+    send.add_argument("--broker", type=_host_and_port, metavar="HOST:PORT", help="instead of a file, with --table")
+    send.add_argument("--table", metavar="ID")
+    send.add_argument("--username", metavar="NAME", help="the account at that broker")
+    send.add_argument("--password-file", type=Path, metavar="FILE", help="its password, in the first line")
+    send.add_argument("--tls", action="store_true", help="speak TLS, and trust the system's authorities")
+    send.add_argument("--ca", type=Path, metavar="FILE", help="speak TLS, and trust these authorities")
+    send.add_argument("--cert", type=Path, metavar="FILE", help="a certificate of one's own")
+    send.add_argument("--key", type=Path, metavar="FILE", help="its key, where it is in another file")
+    send.add_argument("--expected-seq", type=_whole, metavar="N", help="do nothing if the table is further than that")
+    send.add_argument("--transaction", metavar="ID", help="the same again does nothing more (default: a new one)")
+    send.add_argument("--timeout", type=_seconds, default=5.0, metavar="SECONDS", help="for the answer (default: 5)")
+    send.add_argument("request", metavar="COMMAND", help="such as undo, end_stroke, new_match, pause")
+    send.add_argument("fields", metavar="KEY=VALUE", nargs="*", type=request_field, help="JSON or plain text")
+
+
 def _sim_arguments(sim: _Parser) -> None:
     sim.add_argument("what", metavar="report", choices=("report",), help="report: how many strokes a tier gets right")
     sim.add_argument("--tier", required=True, metavar="TIER", help="T1, T2, T3 (carrom), C1, C2 (carpetball)")
@@ -311,7 +324,9 @@ def _demo_arguments(demo: _Parser) -> None:
 def _host_and_port(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
-    if not (colon and host and port.isascii() and port.isdigit() and 1 <= int(port) <= 65_535):
+    if not (
+        colon and re.fullmatch(r"[^\s/]+", host) and port.isascii() and port.isdigit() and 1 <= int(port) <= 65_535
+    ):
         raise argparse.ArgumentTypeError(f'"{text}" is not HOST:PORT such as 127.0.0.1:1883')
     return host, int(port)
 
@@ -328,6 +343,16 @@ def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) <= 65_535):
         raise argparse.ArgumentTypeError(f'"{text}" is not a port from 0 to 65535')
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 3_600:
+        raise argparse.ArgumentTypeError(f'"{text}" is no number of seconds from more than 0 to 3600')
+    return seconds
 
 
 def _whole(text: str) -> int:
@@ -371,6 +396,8 @@ def request_field(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise argparse.ArgumentTypeError(f'"{text}" is not key=value')
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise argparse.ArgumentTypeError(f"the value of {key!a} is not UTF-8")
     try:
         return key, json.loads(value, parse_constant=_not_json)
     except (ValueError, RecursionError):
@@ -666,10 +693,48 @@ def _send(options: argparse.Namespace) -> int:
 
     from appliance.mqtt import requester
 
-    host, port = options.broker
-    answer = asyncio.run(requester.send(host, port, options.table, options.request, dict(options.fields)))
+    settings, table = _broker_and_table(options)
+    asked = [*options.fields]
+    asked += [("expected_seq", options.expected_seq)] if options.expected_seq is not None else []
+    asked += [("transaction", options.transaction)] if options.transaction is not None else []
+    fields: dict[str, Any] = {}
+    for key, value in asked:
+        if key in fields or key == "command":
+            raise _WrongUseError(f'"{key}" is there twice')
+        fields[key] = value
+    try:
+        answer = asyncio.run(requester.send(settings, table, options.request, fields, options.timeout))
+    except ValueError as error:
+        raise _WrongUseError(str(error)) from None
     print(json.dumps(answer, ensure_ascii=False))
-    return WELL if answer.get("ok") else FOUND_WRONG
+    if not answer.get("ok"):
+        _say(f"{table} refuses it: {answer.get('error', {}).get('message')}")
+        return FOUND_WRONG
+    return WELL
+
+
+def _broker_and_table(options: argparse.Namespace) -> "tuple[Mqtt, str]":
+    """Of a table's file, or of the options that say the same."""
+    from appliance.config import Mqtt, Tls
+    from appliance.mqtt.topics import topic
+
+    given = [name for name in ("username", "password_file", "tls", "ca", "cert", "key") if getattr(options, name)]
+    if (options.config is None) == (options.broker is None) or (options.broker is None) != (options.table is None):
+        raise _WrongUseError("send needs either --config FILE, or --broker HOST:PORT and --table ID")
+    if options.config is not None:
+        if given:
+            raise _WrongUseError(f"--{given[0].replace('_', '-')}: the account is in the file {options.config}")
+        (settings,) = _settings([options.config])
+        return settings.mqtt, settings.table.id
+    try:
+        topic(options.table)
+    except ValueError as error:
+        raise _WrongUseError(f"--table: {error}") from None
+    host, port = options.broker
+    secured = options.tls or options.ca or options.cert or options.key
+    tls = Tls(ca=options.ca, cert=options.cert, key=options.key) if secured else None
+    account = {"username": options.username, "password_file": options.password_file}
+    return Mqtt(host=host, port=port, tls=tls, **account), options.table
 
 
 def _sim(options: argparse.Namespace) -> int:
