@@ -109,11 +109,16 @@ QUESTION_ATTRIBUTES = (
     " 'stroke': q.get('stroke'), 'candidates': q.get('candidates')} | tojson }}"
 )
 
-EVENT = "{{ dict(value_json, event_type=value_json.event) | tojson }}"
-EVENT_NAME = "{{ value_json.event }}"
+LATE_AFTER_S = 30
+_LATE = f"value_json.clock_synchronised and (utcnow() - as_datetime(value_json.at)).total_seconds() > {LATE_AFTER_S}"
+"""Events wait for a broker that is away, and nobody wants a light to flash for a stroke of an hour ago. What has no
+event comes out of a template as nothing, which Home Assistant ignores.
+"""
+EVENT = f"{{{{ '' if {_LATE} else dict(value_json, event_type=value_json.event) | tojson }}}}"
+EVENT_NAME = f"{{{{ '' if {_LATE} else value_json.event }}}}"
 MATCH_WON = (
-    "{{ 'won' if value_json.event == 'round_won' or (value_json.event == 'match_ended'"
-    " and value_json.get('winner') != 'draw' and value_json.get('winners') != []) else '' }}"
+    f"{{{{ 'won' if not ({_LATE}) and (value_json.event == 'round_won' or (value_json.event == 'match_ended'"
+    " and value_json.get('winner') != 'draw' and value_json.get('winners') != [])) else '' }}"
 )
 """Carpetball is played round by round: who wins a round has won what there is to win."""
 

@@ -402,6 +402,20 @@ def test_a_moment_sets_its_trigger_off_and_no_other(name: str) -> None:
     assert fired == expected
 
 
+@pytest.mark.parametrize("name", MOMENTS)
+def test_what_waited_for_a_broker_sets_nothing_off_after_the_fact(name: str) -> None:
+    payload = to_json({**examples.ENVELOPE, "event_id": "1.1", **MOMENTS[name][0]})
+    assert not any(ha.fires(each, payload, age_s=31) for key, each in PARTS.items() if key.startswith("on_"))
+    assert ha.event(PARTS["event"], payload, age_s=31) is None
+    assert ha.event(PARTS["event"], payload, age_s=29) is not None
+
+
+def test_a_clock_that_was_not_set_makes_no_event_late() -> None:
+    payload = to_json({**examples.EVENT, "clock_synchronised": False})
+    assert ha.event(PARTS["event"], payload, age_s=1_000_000_000) is not None
+    assert ha.fires(PARTS["on_queen_covered"], payload, age_s=1_000_000_000)
+
+
 # --- what is asked -----------------------------------------------------------------------------------------
 
 
@@ -479,7 +493,9 @@ def test_no_event_of_a_whole_match_is_an_error(game: str, count: int) -> None:
     fired: set[str] = set()
     for event in events:
         payload = to_json({"schema": EVENT_SCHEMA, **ENVELOPE, **event})
-        assert ha.event(PARTS["event"], payload)["event_type"] == event["event"]
+        told = ha.event(PARTS["event"], payload)
+        assert told is not None
+        assert told["event_type"] == event["event"]
         fired |= {key for key, each in PARTS.items() if key.startswith("on_") and ha.fires(each, payload)}
     assert {"on_stroke_scored", "on_match_won"} <= fired
 

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
@@ -138,14 +138,19 @@ def _check_component(component: Document, device_name: str) -> None:
 
 def render(text: str, **variables: Any) -> str:
     """What a template puts out; a key that is not there is an error."""
-    return template(text).render(**variables).strip()
+    return template(text).render(as_datetime=datetime.fromisoformat, **variables).strip()
 
 
-def value(component: Document, payload: str) -> str:
-    """What an entity makes of a message on its topic."""
+def value(component: Document, payload: str, *, age_s: float = 0) -> str:
+    """What an entity makes of a message on its topic that comes so long after what it tells of."""
     if "value_template" not in component:
         return payload
-    return render(component["value_template"], value_json=json.loads(payload), value=payload)
+    document = json.loads(payload)
+
+    def utcnow() -> datetime:
+        return datetime.fromisoformat(document["at"]) + timedelta(seconds=age_s)
+
+    return render(component["value_template"], value_json=document, value=payload, utcnow=utcnow)
 
 
 def shown(component: Document, payload: str) -> str | float | bool | datetime | None:
@@ -183,18 +188,20 @@ def attributes(component: Document, payload: str) -> dict[str, Any]:
     return found
 
 
-def event(component: Document, payload: str) -> dict[str, Any]:
-    """What the event entity tells of a message."""
-    text = value(component, payload)
+def event(component: Document, payload: str, *, age_s: float = 0) -> dict[str, Any] | None:
+    """What the event entity tells of a message; None where it ignores it."""
+    text = value(component, payload, age_s=age_s)
+    if not text:
+        return None
     assert len(text) <= ATTRIBUTES_LIMIT
     told: dict[str, Any] = json.loads(text)
     assert told["event_type"] in component["event_types"], told["event_type"]
     return told
 
 
-def fires(component: Document, payload: str) -> bool:
+def fires(component: Document, payload: str, *, age_s: float = 0) -> bool:
     """Whether a message sets a device trigger off."""
-    return value(component, payload) == component["payload"]
+    return value(component, payload, age_s=age_s) == component["payload"]
 
 
 def command(component: Document, chosen: str | None = None) -> dict[str, Any]:
