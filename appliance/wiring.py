@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from math import ceil
 
 from appliance.config import Settings
 from appliance.config.settings import Beam as BeamSection
 from appliance.config.settings import Button as ButtonSection
-from appliance.config.settings import Level
+from appliance.config.settings import Colour, Level
 from appliance.lamps import Lamp
-from appliance.link.configuration import BoardConfiguration
+from appliance.link.configuration import AFTER_UNIT_US, READING, BoardConfiguration, ColourSensor
+from appliance.link.messages import OBJECT_CODES
 from appliance.sensing.bank import Beam, Button, Input, LongPress, StrikeSensor
 from appliance.sensing.debounce import BUTTON, CARPETBALL_PIT, CARROM_POCKET, STRIKE_SENSOR, DebounceSettings
 from appliance.sources.gpio import Pins
@@ -16,6 +18,7 @@ from appliance.sources.header import Pull
 from appliance.table.model import Policy, Seat
 
 STRIKE = "strike"
+MOST_READING, US_PER_MS = 255, 1_000
 _LEVELS: dict[Level, int] = {"low": 0, "high": 1}
 
 
@@ -81,9 +84,10 @@ def pins_of(settings: Settings, source_id: str) -> Pins:
     return Pins(pulls, outputs)
 
 
-def board_of(settings: Settings, source_id: str) -> BoardConfiguration:
-    """What a sensor board has to be for its beams, buttons and lamps.
+def board_of(settings: Settings, source_id: str, *, tells_readings: bool = False) -> BoardConfiguration:
+    """What a sensor board has to be for its beams, buttons, lamps and colour sensors.
 
+    `tells_readings`: the colour sensors are to tell what they read, not what it means, for whoever calibrates them.
     Beams are pulled up whatever their level at rest: most receivers only ever pull down, and the wire of one that
     is gone must not float. A button between its wire and the supply needs a resistor to ground, so nothing against it.
     """
@@ -99,6 +103,24 @@ def board_of(settings: Settings, source_id: str) -> BoardConfiguration:
         pull_ups=_mask(pulled_up),
         outputs=_mask(outputs),
         rest=_mask(lamp.channel for lamp in lamps if lamp.lit_level == "low"),
+        sensors=tuple(
+            _colour_sensor(beam, beam.colour, tells_readings)
+            for beam in settings.beams
+            if beam.source == source_id and beam.colour is not None and (beam.colour.limits or tells_readings)
+        ),
+    )
+
+
+def _colour_sensor(beam: BeamSection, colour: Colour, tells_readings: bool) -> ColourSensor:
+    limits = sorted(colour.limits.items(), key=lambda each: each[1])
+    classes = [(limit, OBJECT_CODES[name]) for name, limit in limits]
+    return ColourSensor(
+        channel=beam.channel,
+        analog=colour.analog,
+        classes=((MOST_READING, READING),) if tells_readings else tuple(classes),
+        after=ceil(colour.after_ms * US_PER_MS / AFTER_UNIT_US),
+        wants_lowest=colour.reads == "lowest",
+        active_level=_LEVELS[beam.blocked_level],
     )
 
 

@@ -12,6 +12,7 @@ from appliance.config.problems import nearest
 from appliance.config.report import Report, View
 from appliance.config.settings import CARROM, Settings, pin_number
 from appliance.config.structure import LISTS
+from appliance.link.configuration import MAX_SENSORS
 
 _NUMBERED_PORT = re.compile(r"/dev/tty(USB|ACM)[0-9]+")
 _WIRED = ("beams", "buttons", "lamps")
@@ -129,6 +130,52 @@ def check_lamps(document: View, report: Report) -> None:
             report.wrong((*lamp.path, "player"), f"a {shows} lamp belongs to no player: leave this out")
 
 
+_FIRST_ANALOG_CHANNEL, _SHARED_ANALOG = 11, 6
+"""An Uno or Nano has its first analog inputs at these channels."""
+
+
+def check_colours(document: View, report: Report) -> None:
+    """Colour sensors are at serial boards, at analog inputs of their own, and know only what their beam can pass."""
+    kinds = {source.text("id"): source.text("kind") for source in document.tables("sources")}
+    wires = {(each.text("source"), each.whole("channel")) for kind in _WIRED for each in document.tables(kind)}
+    taken: dict[str, list[int]] = {}
+    for beam in document.tables("beams"):
+        if not beam.has("colour"):
+            continue
+        colour, source = beam.section("colour"), beam.text("source") or ""
+        analog = colour.whole("analog")
+        if beam.text("place") == STRIKE:
+            report.wrong(colour.path, "a strike sensor sees no objects: leave this out")
+        if kinds.get(source) == "gpio":
+            report.wrong(colour.path, "pins have no analog input: a colour sensor needs a sensor board (serial)")
+        used = taken.setdefault(source, [])
+        if analog in used:
+            report.wrong((*colour.path, "analog"), f"another colour sensor is already at analog input {analog}")
+        elif analog is not None and analog < _SHARED_ANALOG and (source, _FIRST_ANALOG_CHANNEL + analog) in wires:
+            report.wrong(
+                (*colour.path, "analog"),
+                f"analog input {analog} is channel {_FIRST_ANALOG_CHANNEL + analog} of the board, which is in use",
+            )
+        if analog is not None:
+            used.append(analog)
+        if len(used) == MAX_SENSORS + 1:
+            report.wrong(colour.path, f"a board has at most {MAX_SENSORS} colour sensors")
+        _check_limits(beam, colour.section("limits"), report)
+
+
+def _check_limits(beam: View, limits: View, report: Report) -> None:
+    objects_at: dict[int, str] = {}
+    for name in limits.raw:
+        limit = limits.whole(name)
+        passes = beam.raw.get("passes")
+        if isinstance(passes, list) and name not in passes:
+            report.wrong((*limits.path, name), f'"{name}" is not among what this beam passes')
+        if limit is not None and limit in objects_at:
+            report.wrong((*limits.path, name), f'"{objects_at[limit]}" has the same limit: one of them is never told')
+        elif limit is not None:
+            objects_at[limit] = name
+
+
 _OF_STRIKES = {"min_dwell_ms", "min_clear_ms", "merge_gap_ms", "blocked_after_ms", "noisy_over"}
 _WIDTHS = ("min_dwell_ms", "long_single_ms", "unclear_from_ms", "hand_from_ms", "blocked_after_ms")
 """In this order from the narrowest to the widest; `long_single_ms` may be 0."""
@@ -194,11 +241,17 @@ def warn(settings: Settings, report: Report) -> None:
         for place in places(table.game):
             if all(beam.place != place for beam in pockets):
                 report.doubtful(("beams",), f'no beam at place "{place}": what falls there is not seen')
-        if table.unknown_object != "ask" and all(beam.passes != (shot_with,) for beam in pockets):
+        told = any(beam.colour is not None and shot_with in beam.colour.limits for beam in pockets)
+        if table.unknown_object != "ask" and not told and all(beam.passes != (shot_with,) for beam in pockets):
             report.doubtful(
                 ("table", "unknown_object"),
                 f'"{table.unknown_object}" assumes what fell, and no beam tells the {what} apart '
                 f'(passes = ["{shot_with}"]): assumed results can be wrong until somebody corrects them',
+            )
+    for index, beam in enumerate(settings.beams):
+        if beam.colour is not None and not beam.colour.limits:
+            report.doubtful(
+                ("beams", index, "colour"), "it has no limits yet, so it tells nothing: pocketbeam calibrate finds them"
             )
     _warn_of_cut_wires(settings, report)
     if not settings.buttons and settings.web is None:

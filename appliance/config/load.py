@@ -80,6 +80,7 @@ def _settings(document: dict[str, Any], base: Path, report: Report) -> Settings:
     checks.check_wires(view, report)
     checks.check_groups(view, report)
     checks.check_lamps(view, report)
+    checks.check_colours(view, report)
     checks.check_debounce(view, report)
     checks.check_files(view, base, report)
     check_game(view, report)

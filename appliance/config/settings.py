@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from appliance.bridges.settings import Bridges
 from appliance.config.problems import Problem
+from appliance.link.configuration import MAX_ANALOG, MAX_CLASSES
 from appliance.names import name_fault
 
 CARROM = ("money_carrom", "club_carrom", "new_carrom")
@@ -108,6 +109,8 @@ Pin = Annotated[str, AfterValidator(_pin)]
 Channel = Annotated[int, Field(ge=0, le=63)]
 PlayerNumber = Annotated[int, Field(ge=1)]
 Level = Literal["high", "low"]
+Object = Literal["white", "black", "queen", "striker", "ball", "cue"]
+Reading = Annotated[int, Field(ge=0, le=255)]
 
 
 class _Part(BaseModel):
@@ -224,6 +227,19 @@ class BeamSettings(_Part):
         return found
 
 
+class Colour(_Part):
+    """`[beams.colour]`: a sensor at an analog input of the board that tells what has passed this beam.
+
+    The highest (or lowest) reading, 0 to 255 of the board's supply, from the break of the beam until `after_ms` after
+    its end counts; the object is the one with the lowest limit that is not below it. Without limits nothing is told.
+    """
+
+    analog: Annotated[int, Field(ge=0, le=MAX_ANALOG)]
+    reads: Literal["highest", "lowest"] = "highest"
+    after_ms: Annotated[float, Field(ge=0, le=16_000)] = 60
+    limits: Annotated[dict[Object, Reading], Field(max_length=MAX_CLASSES)] = {}
+
+
 class Beam(_Wired):
     """One of `[[beams]]`; `passes` always holds what it can pass (a strike sensor: nothing).
 
@@ -238,6 +254,7 @@ class Beam(_Wired):
     blocked_level: Level = "high"
     pull: Literal["up", "down"] | None = None
     settings: BeamSettings = BeamSettings()
+    colour: Colour | None = None
 
 
 class Press(_Part):
@@ -287,7 +304,7 @@ class Tls(_Part):
 class Mqtt(_Part):
     """Section `[mqtt]`: the broker."""
 
-    host: Annotated[str, Field(min_length=1, pattern=r"^[^\s/]+$")] = "127.0.0.1"
+    host: Annotated[str, Field(min_length=1, pattern=r"^[^\s/@]+$")] = "127.0.0.1"
     port: int = Field(default=1883, ge=1, le=65_535)
     username: Annotated[str, Field(min_length=1)] | None = None
     password_file: FilePath | None = None

@@ -13,6 +13,7 @@ from appliance.config.settings import (
     Beam,
     BeamSettings,
     Button,
+    Colour,
     HomeAssistant,
     Lamp,
     Mqtt,
@@ -34,7 +35,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "bridges": Bridges,
 }
 _INNER: dict[str | int, type[BaseModel]] = {
-    **{"players": Player, "settings": BeamSettings, "long": Press, "tls": Tls},
+    **{"players": Player, "settings": BeamSettings, "colour": Colour, "long": Press, "tls": Tls},
     **{"awtrix": AwtrixSettings, "wled": WledSettings},
 }
 _NOT_SECTIONS = {"file", "warnings"}
@@ -172,6 +173,9 @@ def _sentence(fault: dict[str, Any], model: type[BaseModel]) -> str:
     if kind == "string_too_short":
         return "must not be empty"
     if kind == "string_pattern_mismatch":
+        if "@" in value:
+            # What stands before it may be a password, which is not for a log.
+            return "must be a host alone: the user goes into username, and the password into a password_file"
         return f"must be a host name or an address without spaces and slashes, not {shown(value)}"
     if kind == "value_error":
         return str(context["error"])

@@ -119,7 +119,8 @@ class HostSession:
         self._source = source
         self._state = LinkState.CLOSED
         self._former = {boot_id: Ledger(following) for boot_id, following in resume.items()}
-        self._boot_id, self._ledger = self._former.popitem() if self._former else (None, Ledger(0))
+        newest: tuple[int | None, Ledger] = self._former.popitem() if self._former else (None, Ledger(0))
+        self._boot_id, self._ledger = newest
         self._deframer = framing.Deframer()
         self._clock: ClockMap | None = None
         self._hello: Hello | ForeignHello | None = None
