@@ -5,7 +5,9 @@ with that id would throw it out. Version 3.1.1 of MQTT does for them; in version
 not let them say.
 """
 
+import logging
 import secrets
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -29,6 +31,10 @@ from appliance.mqtt.versions import MQTT_311, Outcome
 
 _REFUSED = 0x80
 
+_library_log = logging.getLogger(f"{__name__}.library")
+# What the library has to say about a broken connection is said once, and better, by `VisitError`.
+_library_log.setLevel(logging.CRITICAL + 1)
+
 
 class VisitError(ConnectionError):
     """There is no connection, or it has ended; the text is one sentence."""
@@ -50,10 +56,20 @@ class Visitor(aiomqtt.Client):
         self.refused += number(reason_code) >= _REFUSED
         super()._on_publish(client, userdata, mid, reason_code, properties)
 
+    def vanish(self) -> None:
+        """Breaks the connection without a goodbye, as a client does that crashes."""
+        sock = self._client.socket()
+        if isinstance(sock, socket.socket):
+            sock.shutdown(socket.SHUT_RDWR)
+
 
 @asynccontextmanager
 async def visit(
-    settings: BrokerSettings, *, will: aiomqtt.Will | None = None, level: int = MQTT_311
+    settings: BrokerSettings,
+    *,
+    will: aiomqtt.Will | None = None,
+    level: int = MQTT_311,
+    patience_s: float = ANSWER_TIMEOUT_S,
 ) -> AsyncIterator[Visitor]:
     """A connected client; VisitError where there is none, or where it breaks inside the block."""
     welcomed = False
@@ -68,10 +84,11 @@ async def visit(
             password=read_password(settings),
             tls_context=context,
             identifier=f"{BASE}-visitor-{secrets.token_hex(4)}",
-            timeout=ANSWER_TIMEOUT_S,
+            timeout=patience_s,
             keepalive=KEEPALIVE_S,
             protocol=aiomqtt.ProtocolVersion(level),
             will=will,
+            logger=_library_log,
         ) as client:
             welcomed = True
             yield client
