@@ -264,10 +264,12 @@ class People:
         return self._tell(strokes[-1])
 
     def _tell_again(self, strokes: Sequence[TrueStroke]) -> bool:
-        """Take the last stroke back, set the score that was before it, and score it by hand."""
+        """Take the last stroke back (and first what was tried since), set the score before it, and score it by hand."""
         if not strokes or strokes[-1].before is None:
             return False
-        self.rig.request("undo")
+        for _ in range(MOST_ANSWERS):
+            if not self.rig.request("undo") or self.rig.projected().in_play:
+                break
         return self._recount(strokes[-1].before) and self._tell(strokes[-1])
 
     def _tell(self, stroke: TrueStroke) -> bool:
@@ -275,7 +277,7 @@ class People:
         return self.rig.request(command, **self._facts(stroke))
 
     def _begin_again(self, truth: rules.GameState) -> bool:
-        follows = ("round", "queue", "round_winner", "game")
+        follows = ("round", "queue", "round_winner", "game", "board", "board_result")
         document = {k: v for k, v in rules.document(truth).items() if v is not None and k not in follows}
         return self.rig.request("new_match", abandon=True, position=document)
 
@@ -338,7 +340,8 @@ def _list(value: object) -> list[object]:
 def _settable(part: Any) -> Any:
     """A part of the state without what follows from the rest."""
     if isinstance(part, dict):
-        return {key: _settable(value) for key, value in part.items() if key not in ("colour", "side", "must_cover")}
+        follows = {"colour", "must_cover"} | ({"side"} if "player" in part or part.get("side") is None else set())
+        return {key: _settable(value) for key, value in part.items() if key not in follows}
     if isinstance(part, list):
         return [_settable(each) for each in part]
     return part

@@ -9,11 +9,11 @@ heartbeat shows to be otherwise than the last edge said is a lost edge and is ma
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from appliance.events import ColourReading, Edge, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
-from appliance.sensing.debounce import Condition, Debouncer, Passage, Signal
+from appliance.events import Brightness, ColourReading, Edge, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
+from appliance.sensing.debounce import STIR_NS, Condition, Debouncer, Passage, Signal
 from appliance.sensing.dips import Dips
 from appliance.sensing.groups import Group
-from appliance.sensing.hands import is_hand
+from appliance.sensing.hands import Stretch, is_hand
 from appliance.sensing.inputs import Beam, Button, Input, LongPress, StrikeSensor
 from appliance.sensing.noise import Noise
 from appliance.sensing.polarity import Polarity
@@ -86,6 +86,12 @@ class Line:
     def is_out(self) -> bool:
         """Whether something keeps it from counting; a line that has not been heard yet is not out."""
         return self.is_noisy or self.debouncer.condition in _OUT
+
+    def stir(self, active: bool, at_ns: int) -> Stretch | None:
+        """The break that ends now, where it is too short for a passage here and too long for a spike."""
+        since_ns = self.debouncer.changed_ns
+        is_one = STIR_NS <= at_ns - since_ns < self.input.settings.min_dwell_ns
+        return (since_ns, at_ns) if is_one and not active and self.is_serviceable else None
 
     def edge(self, active: bool, at_ns: int) -> list[Signal]:
         """The line has changed."""
@@ -172,7 +178,7 @@ class SensorBank:
                 self._boots[item.source] = item.boot_id
             case EdgesLost():
                 self._forget(item.source)
-            case SourceLost():
+            case SourceLost() | Brightness():
                 pass
         return []
 
@@ -184,6 +190,9 @@ class SensorBank:
         active = _active(line.input, edge.level)
         changes = line.debouncer.known and active != line.debouncer.active
         meaning = self._look_for_hand(line, edge.at_ns)
+        stir = line.stir(active, edge.at_ns) if changes else None
+        if stir is not None and isinstance(line.input, Beam):
+            self._groups[line.input.id].stir(line.input, stir)
         signals = line.edge(active, edge.at_ns)
         meaning += self._over(line, edge.at_ns) if changes and not active else []
         meaning += self._take(line, signals, edge.at_ns)
@@ -246,14 +255,13 @@ class SensorBank:
     def _colour(self, reading: ColourReading) -> list[TableSignal]:
         line = self._lines.get((reading.source, reading.channel))
         newest = line.newest if line is not None else None
-        told = None
         if line is not None and isinstance(line.input, Beam) and newest is not None:
-            on_time = reading.at_ns - newest.ended_ns <= COLOUR_WITHIN_NS
-            told = self._groups[line.input.id].told_as(line.input, newest.started_ns) if on_time else None
-        if told is None:
-            self.unplaced_colours += 1
-            return []
-        return [ColourSeen(*told, reading.object)]
+            group = self._groups[line.input.id]
+            told = group.told_as(line.input, newest.started_ns)
+            if told is not None and reading.at_ns - newest.ended_ns <= COLOUR_WITHIN_NS:
+                return [ColourSeen(*told, reading.object, group.may_be_a_bounce(line.input))]
+        self.unplaced_colours += 1
+        return []
 
     def _meaning(self, line: Line, signals: list[Signal], now_ns: int) -> list[TableSignal]:
         return self._take(line, signals, now_ns) + self._group_news(line, now_ns) + line.news()

@@ -19,6 +19,8 @@ MS = 1_000_000
 SECOND = 1_000_000_000
 
 NEAR_MISS_NS = 300_000
+STIR_NS = 1_500_000
+"""Something was in the beam for that long, whatever `min_dwell_ns` says that a passage takes there."""
 QUIET_BEFORE_SERVICE_NS = 1 * SECOND
 
 
@@ -31,7 +33,7 @@ class DebounceSettings:
     not fall, or a hand; how many passages in 2 s are a crowd; and over how many pulses a second is noise.
     """
 
-    min_dwell_ns: int = 1_500_000
+    min_dwell_ns: int = STIR_NS
     min_clear_ns: int = 3 * MS
     merge_gap_ns: int = 70 * MS
     blocked_after_ns: int = 5 * SECOND
@@ -149,6 +151,11 @@ class Debouncer:
     def active(self) -> bool:
         """Whether the beam is broken now, as far as the edges told."""
         return self._active
+
+    @property
+    def changed_ns(self) -> int:
+        """When the line changed last."""
+        return self._changed_ns
 
     @property
     def since_ns(self) -> int:

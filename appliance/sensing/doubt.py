@@ -3,6 +3,9 @@
 A disc that bounces on the rim breaks the beam again, but shorter than at first; a second pulse of nearly the same
 width may be a second disc. So may one pulse that is far longer than this beam's pulses usually are. And one that
 is longer still may be a disc that teeters, or a hand: then it is not clear whether anything fell.
+
+A colour sensor looks at every pulse, a bounce's as well. The same colour twice is two objects only where the later
+pulse is as long as an object takes: at least half of what is usual at this beam, and twice the least that counts there.
 """
 
 from collections import deque
@@ -43,6 +46,12 @@ def doubt_of(passage: Passage, settings: DebounceSettings, usual_ns: int | None)
     if _has_twin(passage) or _is_long(passage.longest_ns, settings, usual_ns):
         return "possibly_two"
     return None
+
+
+def may_be_a_bounce(passage: Passage, settings: DebounceSettings, usual_ns: int | None) -> bool:
+    """Whether the later pulses of a passage are so short, for this beam, that one object may have made them all."""
+    least_ns = max(2 * settings.min_dwell_ns, (usual_ns or 0) // 2)
+    return passage.merged is not None and passage.merged.later_ns < least_ns
 
 
 def _has_twin(passage: Passage) -> bool:

@@ -5,6 +5,10 @@ is known by the first of them. An object counts as long as one sighting of it do
 beam that saw it can pass; and the beam that is least in doubt has seen it best (a disc that tumbles past one beam
 for long is a plain pulse in the one across). A hand at one beam is a hand at all of them.
 
+Where a beam's passages take long (`min_dwell_ns`), shorter breaks are none of them; but one that is as close to a
+passage as fingers are to a hand, and further off than its bounce, makes it unclear: a hand comes in pieces, an object
+does not.
+
 A beam that can be broken by some of these objects only (a magnet sensor feels the cue ball alone) tells by its silence
 too: half a second after an object has passed the others and not this one, it was none of those.
 
@@ -17,7 +21,7 @@ from dataclasses import dataclass, field, replace
 
 from appliance.sensing.crowd import crowded
 from appliance.sensing.debounce import MS, SECOND, Passage
-from appliance.sensing.doubt import Doubt, Usual, doubt_of
+from appliance.sensing.doubt import Doubt, Usual, doubt_of, may_be_a_bounce
 from appliance.sensing.hands import Stretch, apart_ns, is_hand, of_the_hand
 from appliance.sensing.inputs import Beam
 from appliance.sensing.signals import PassageSeen, Uncounted
@@ -26,6 +30,7 @@ SAME_WITHIN_NS = 40 * MS
 TELLS_WITHIN_NS = 500 * MS
 KEPT_NS = 30 * SECOND
 KEPT = 64
+STIRS_KEPT_NS = 2 * SECOND
 
 _BY_DOUBT: tuple[Doubt | None, ...] = (None, "possibly_two", "unclear")
 
@@ -82,6 +87,7 @@ class Group:
     _seen: list[_Seen] = field(default_factory=list)
     _usual: dict[str, Usual] = field(default_factory=dict)
     _newest: dict[str, Sighting] = field(default_factory=dict)
+    _stirs: list[tuple[str, Stretch]] = field(default_factory=list)
     _has_changed: bool = False
 
     def sight(self, beam: Beam, passage: Passage, void: Uncounted | None = None) -> Sighting | None:
@@ -101,6 +107,12 @@ class Group:
         self._find_hands(self._hands())
         self._forget_old(passage.ended_ns)
         return sighting
+
+    def stir(self, beam: Beam, stretch: Stretch) -> None:
+        """Something broke that beam for too short a time to be a passage, and for too long to be a spike."""
+        kept = [each for each in self._stirs if stretch[1] - each[1][1] < STIRS_KEPT_NS]
+        self._stirs = [*kept, (beam.id, stretch)]
+        self._has_changed = True
 
     def hand(self, stretch: Stretch) -> None:
         """One of the beams has been broken for that long, and still is: too long for anything that falls."""
@@ -136,6 +148,11 @@ class Group:
                 if sighting.beam is beam and sighting.passage.started_ns == started_ns:
                     return seen.sightings[0].beam, seen.sightings[0].passage.started_ns
         return None
+
+    def may_be_a_bounce(self, beam: Beam) -> bool:
+        """Whether that beam's newest passage may be one object that bounced, however alike its pulses are."""
+        newest = self._newest.get(beam.id)
+        return newest is not None and may_be_a_bounce(newest.passage, beam.settings, newest.usual_ns)
 
     def news(self) -> list[PassageSeen]:
         """What has not been told yet, or differs from what was told."""
@@ -207,6 +224,12 @@ class Group:
         pieces.
         """
         counting = [sighting for sighting in self._sightings() if sighting.void is None]
+        for name, stirred in self._stirs:
+            for each in counting:
+                settings = each.beam.settings
+                is_near = settings.merge_gap_ns <= apart_ns(stirred, each.stretch) < settings.hand_gap_ns
+                if is_near and each.beam.id == name and not each.near_unclear:
+                    each.near_unclear = each.is_stale = True
         for beam in {each.beam.id: each.beam for each in counting if each.is_unclear or each.near_unclear}.values():
             own = [each for each in counting if each.beam is beam]
             unclear = [each.stretch for each in own if each.is_unclear]

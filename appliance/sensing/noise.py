@@ -3,15 +3,17 @@
 A loose wire, a floating pin, sunlight or a lamp in the receiver. Over `noisy_over` pulses a second for two seconds,
 or three crowds in thirty, put a beam into quarantine; three seconds of quiet let it out. So does a slower flutter
 that would pass for one hand after the other, but goes on for ten seconds without a pause of `hand_gap_ns`. Pulses are
-counted as the line has them, before any of them is merged; glitches are none, and disturb no quiet. An input that is
-noisy within five seconds of its first change, since the start or since it was noisy last, has been so all the while.
+counted as the line has them, before any of them is merged. Spikes of less than 1.5 ms are none, and disturb no quiet;
+that a beam's passages take longer than this (`min_dwell_ns`) says what falls there, and makes its noise no quieter. An
+input that is noisy within five seconds of its first change, since the start or since it was noisy last, has been so all
+the while.
 """
 
 from collections import deque
 from dataclasses import dataclass, field
 
 from appliance.sensing.crowd import CROWD_WITHIN_NS
-from appliance.sensing.debounce import SECOND, DebounceSettings
+from appliance.sensing.debounce import SECOND, STIR_NS, DebounceSettings
 
 PULSES_WITHIN_NS = 2 * SECOND
 CROWDS = 3
@@ -51,7 +53,7 @@ class Noise:
             self._breaks_ns.append(at_ns)
             return
         since_ns, self._active_since_ns = self._active_since_ns, None
-        if since_ns is None or at_ns - since_ns < self.settings.min_dwell_ns:
+        if since_ns is None or at_ns - since_ns < self._least_ns:
             return
         self._flutter(since_ns, at_ns)
         self._last_ns = at_ns
@@ -82,7 +84,7 @@ class Noise:
             return
         broken_ns = self._active_since_ns
         if broken_ns is not None and broken_ns < self._last_ns + QUIET_NS:
-            if now_ns - broken_ns < self.settings.min_dwell_ns:
+            if now_ns - broken_ns < self._least_ns:
                 return
             self._last_ns = max(self._last_ns, broken_ns)
         if now_ns - self._last_ns >= QUIET_NS:
@@ -107,6 +109,11 @@ class Noise:
     def flickers_like_a_lamp(self, now_ns: int) -> bool:
         """Whether that is as often as lamps flicker."""
         return LAMP_HZ[0] <= self.breaks_in_last_second(now_ns) <= LAMP_HZ[1]
+
+    @property
+    def _least_ns(self) -> int:
+        """From which length on a pulse is more than a spike."""
+        return min(STIR_NS, self.settings.min_dwell_ns)
 
     def _flutter(self, since_ns: int, at_ns: int) -> None:
         """Count a pulse to those before it, unless there was a pause, or it is long enough to be a block by itself."""

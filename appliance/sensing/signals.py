@@ -38,11 +38,15 @@ class PassageSeen:
 
 @dataclass(frozen=True, slots=True)
 class ColourSeen:
-    """A colour sensor named an object, for the passage that `beam` told and that began at `started_ns`."""
+    """A colour sensor named an object, for the passage that `beam` told and that began at `started_ns`.
+
+    `bounced`: the passage may be one object that bounced, so that the same colour again says nothing.
+    """
 
     beam: Beam
     started_ns: int
     object: str
+    bounced: bool = False
 
 
 @dataclass(frozen=True, slots=True)

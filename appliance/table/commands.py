@@ -183,8 +183,11 @@ def _object(draft: Draft, request: Request) -> None:
     _check_object(draft, name)
     assert isinstance(name, str)
     unknown = {need.passage_id: need for need in unknown_in(state.fold.rules, state.stroke)} if state.stroke else {}
-    for fallen in reversed(state.stroke.fallen if state.stroke else ()):
-        if _wanted(fallen, request) and fallen.passage_id in unknown:
+    wanted = [f for f in (state.stroke.fallen if state.stroke else ()) if _wanted(f, request)]
+    # Nobody means what came after the press, nor, before what surely fell, a finger that was in a pocket.
+    wanted.sort(key=lambda fallen: (fallen.started_ns < request.at_ns, open_doubt(fallen) != "unclear"))
+    for fallen in reversed(wanted):
+        if fallen.passage_id in unknown:
             _check_candidate(fallen, name, unknown[fallen.passage_id].objects)
             draft.emit(FallenRevised(replace(fallen, told=name)))
             return

@@ -167,8 +167,7 @@ def _withdraw(draft: Draft, fallen: Fallen, reason: str) -> None:
 
 
 def _withdraw_closed(draft: Draft, closed_in: int, fallen: Fallen, known_ns: int) -> None:
-    """Amend the newest stroke, if it closed not long ago; of an older one, and of what cannot be amended, people are told.
-    """
+    """Amend the newest stroke, if it closed not long ago; of an older one, or where that cannot be, people are told."""
     state = draft.state
     assert fallen.withdrawn is not None
     amends = _just_closed(state, closed_in, known_ns, TAKEN_BACK_WITHIN_NS)

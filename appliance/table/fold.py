@@ -6,14 +6,14 @@ step is taken: it looks down the queue of waiting strokes and finds what can be 
 asked.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from appliance import rules
 from appliance.rules.copying import changed
 from appliance.rules.events import BoardStarted
-from appliance.table.doubts import is_nothing, open_doubt
+from appliance.table.doubts import contested, is_nothing, open_doubt
 from appliance.table.match_point import sides_at_match_point
 from appliance.table.model import (
     PLAY_PHASES,
@@ -152,7 +152,9 @@ def _is_open(fold: Fold, question: Question) -> bool:
     fallen = next((f for f in stroke.fallen if f.passage_id == question.passage_id), None)
     if fallen is None or fallen.told is not None or is_nothing(fallen):
         return False
-    return question.kind not in ABOUT_THE_NUMBER or open_doubt(fallen) is not None
+    if question.kind not in ABOUT_THE_NUMBER or open_doubt(fallen) is not None:
+        return True
+    return question.kind == "did_it_fall" and fallen.passage_id in contested(stroke.fallen)
 
 
 ABOUT_THE_NUMBER = frozenset({"how_many", "did_it_fall"})
@@ -388,9 +390,6 @@ def _result(state: rules.GameState, certain: bool) -> Json:
     return {**{key: document[key] for key in keys if key in document}, "certain": certain}
 
 
-_ASSUMED_NUMBER: Mapping[str, object] = {"how_many": 1, "did_it_fall": False}
-
-
 def _assumed_news(settled: Iterable[Question], step: Step) -> tuple[Json, ...]:
     """The questions that nobody answered and that took their assumption with this step."""
     found: list[Json] = []
@@ -401,11 +400,22 @@ def _assumed_news(settled: Iterable[Question], step: Step) -> tuple[Json, ...]:
         value: object = judged.player if question.passage_id is None and judged.player_assumed else None
         for judgement in judged.objects:
             if judgement.passage_id == question.passage_id and judgement.how == "assumed":
-                value = _ASSUMED_NUMBER.get(question.kind, judgement.object)
+                value = _assumed_value(question, judgement)
         if value is not None:
             document = {"event": "question_answered", "question": question.id, "stroke": question.stroke}
             found.append({**document, "value": value, "assumed": True})
     return tuple(found)
+
+
+def _assumed_value(question: Question, judgement: Judgement) -> object:
+    """What an assumption was, in the words of its question."""
+    match question.kind:
+        case "how_many":
+            return 1
+        case "did_it_fall":
+            return judgement.object is not None
+        case _:
+            return judgement.object
 
 
 def _question_opened(question: Question) -> Json:

@@ -43,11 +43,15 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Coloured:
-    """The colour sensor of `beam` named the object of the passage that began at `started_ns`."""
+    """The colour sensor of `beam` named the object of the passage that began at `started_ns`.
+
+    `bounced`: that passage may be one object that bounced, so that the same colour again says nothing.
+    """
 
     beam: str
     started_ns: int
     object: str
+    bounced: bool = False
 
 
 @dataclass(frozen=True, slots=True)

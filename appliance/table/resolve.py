@@ -11,7 +11,7 @@ from typing import Any
 from appliance import rules
 from appliance.rules import GameState
 from appliance.sensing.identify import narrow, take
-from appliance.table.doubts import is_nothing, open_doubt, settled_as
+from appliance.table.doubts import contested, is_nothing, open_doubt, settled_as
 from appliance.table.model import (
     Fallen,
     Fold,
@@ -143,6 +143,8 @@ def settle_objects(
         needs[fallen.passage_id] = Need(kind, fallen.passage_id, fallen.place, candidates, assumed, candidates)
     for fallen in open_now:
         _weigh(fallen, _left_at(state, fallen.place, left if fallen in fell else pots), found, needs)
+        if fallen.passage_id in contested(stroke.fallen):
+            _contest(fallen, found, needs)
     return (
         tuple(found[fallen.passage_id] for fallen in stroke.fallen),
         tuple(needs[fallen.passage_id] for fallen in stroke.fallen if fallen.passage_id in needs),
@@ -161,6 +163,15 @@ def _weigh(fallen: Fallen, left: dict[str, int], found: dict[str, Judgement], ne
     elif doubt == "possibly_two" and most > 1 and found[key].object is not None:
         found[key] = replace(found[key], how="assumed")
         needs[key] = Need("how_many", key, fallen.place, (0, 1, 2), 1, objects)
+
+
+def _contest(fallen: Fallen, found: dict[str, Judgement], needs: dict[str, Need]) -> None:
+    """Ask whether the first of those fell that cannot all have fallen; it is assumed that it did."""
+    key = fallen.passage_id
+    name = found[key].object
+    if name is not None and key not in needs:
+        found[key] = replace(found[key], how="assumed")
+        needs[key] = Need("did_it_fall", key, fallen.place, (True, False), True, (name,))
 
 
 def open_questions(fold: Fold) -> list[tuple[Question, Need]]:

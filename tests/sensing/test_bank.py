@@ -1,5 +1,7 @@
 """The bank: names, polarity, colours, presses, and what restarts and losses leave of it."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,10 +45,10 @@ def feed(bank: SensorBank, *items: SourceInput) -> list[TableSignal]:
     return [signal for item in items for signal in bank.feed(item)]
 
 
-def pulse(source: str, channel: int, active_level: int, start_ms: int, end_ms: int) -> tuple[Edge, Edge]:
+def pulse(source: str, channel: int, active_level: int, start_ms: int, end_ms: float) -> tuple[Edge, Edge]:
     return (
         Edge(source, channel, active_level, start_ms * MS),
-        Edge(source, channel, 1 - active_level, end_ms * MS),
+        Edge(source, channel, 1 - active_level, round(end_ms * MS)),
     )
 
 
@@ -134,6 +136,31 @@ def test_a_colour_is_good_for_a_second(late_ns, placed):
     feed(bank, *pulse("board", 0, 1, 1_000, 1_020))
     assert bool(feed(bank, ColourReading("board", 0, "white", 1_020 * MS + late_ns))) is placed
     assert bank.unplaced_colours == (0 if placed else 1)
+
+
+@pytest.mark.parametrize(
+    ("later_ms", "bounced"), [(9, True), (11.9, True), (12, False)], ids=["a bounce", "hardly an object", "an object"]
+)
+def test_a_colour_says_whether_the_passage_may_have_bounced(later_ms, bounced):
+    slides = Beam("ne", "board", 0, "ne", NE.passes, 1, replace(NE.settings, min_dwell_ns=6 * MS))
+    bank = SensorBank([slides])
+    feed(bank, Levels("board", ((0, 0),), 0))
+    feed(bank, *pulse("board", 0, 1, 1_000, 1_014), *pulse("board", 0, 1, 1_050, 1_050 + later_ms))
+    (seen,) = feed(bank, ColourReading("board", 0, "white", 1_080 * MS))
+    assert seen == ColourSeen(slides, 1_000 * MS, "white", bounced)
+
+
+def test_what_is_long_enough_for_an_object_is_known_from_those_before():
+    slides = Beam("ne", "board", 0, "ne", NE.passes, 1, replace(NE.settings, min_dwell_ns=6 * MS))
+    bank = SensorBank([slides])
+    feed(bank, Levels("board", ((0, 0),), 0))
+    for second in range(1, 22):
+        feed(bank, *pulse("board", 0, 1, second * 1000, second * 1000 + 32))
+    for second, later_ms, bounced in ((30, 15.9, True), (40, 16, False)):
+        start = second * 1000
+        feed(bank, *pulse("board", 0, 1, start, start + 20), *pulse("board", 0, 1, start + 50, start + 50 + later_ms))
+        (seen,) = feed(bank, ColourReading("board", 0, "white", (start + 80) * MS))
+        assert seen.bounced is bounced
 
 
 def test_colours_of_nothing_are_counted():

@@ -1,6 +1,12 @@
 """Hands come in pieces: what is close to an unclear passage is unclear as well."""
 
-from tests.sensing.lines import Lines, pocket
+from dataclasses import replace
+
+import pytest
+
+from appliance.sensing.bank import InputNoisy
+from appliance.sensing.debounce import CARROM_POCKET
+from tests.sensing.lines import MS, Lines, pocket
 
 NE = pocket("ne", 0)
 
@@ -39,3 +45,50 @@ def test_what_was_in_a_crowd_is_not_told_anew_when_the_crowd_is_forgotten() -> N
     told = len(lines.signals)
     lines.pulses(("ne", 32_000, 30), ("ne", 33_000, 30))
     assert [each.passage.started_ns for each in lines.signals[told:]] == [32_000_000_000, 33_000_000_000]  # type: ignore[union-attr]
+
+
+# -- pieces that are too short for a passage
+
+SLIDES = replace(CARROM_POCKET, min_dwell_ns=20 * MS)
+CHUTE = pocket("chute", 0, passes=("striker",), settings=SLIDES)
+
+
+def beside(*pulses: tuple[float, float]) -> list[str | None]:
+    """What is in doubt about a striker that passes from 1000 to 1060 ms, with these shorter breaks near it."""
+    return doubts(("chute", 1000, 60), *(("chute", start, width) for start, width in pulses), beams=(CHUTE,))
+
+
+@pytest.mark.parametrize("piece", [(760, 15), (690, 19.9), (1135, 1.5), (1359, 5)])
+def test_what_comes_with_shorter_pieces_is_a_hand_perhaps(piece: tuple[float, float]) -> None:
+    assert beside(piece) == ["unclear"]
+
+
+@pytest.mark.parametrize(
+    ("piece", "why"),
+    [
+        ((940, 15), "its own bounce"),
+        ((1120, 15), "its own bounce"),
+        ((680, 15), "300 ms before it"),
+        ((1360, 15), "300 ms after it"),
+        ((1200, 1.4), "a spike"),
+    ],
+)
+def test_what_is_no_piece_of_a_hand_leaves_it_plain(piece: tuple[float, float], why: str) -> None:
+    assert beside(piece) == [None], why
+
+
+def test_shorter_pieces_alone_are_nothing() -> None:
+    assert beside() == [None]
+    assert doubts(("chute", 1000, 15), ("chute", 1200, 19), beams=(CHUTE,)) == []
+
+
+def test_a_short_piece_at_another_beam_says_nothing() -> None:
+    other = pocket("other", 1, passes=("striker",), settings=SLIDES)
+    assert doubts(("chute", 1000, 60), ("other", 1200, 15), beams=(CHUTE, other)) == [None]
+
+
+@pytest.mark.parametrize(("width_ms", "noisy"), [(1.4, False), (1.5, True), (15, True)])
+def test_a_beam_whose_passages_take_long_is_as_noisy_as_any_other(width_ms: float, noisy: bool) -> None:
+    lines = Lines(CHUTE)
+    lines.pulses(*(("chute", 1000 + 75 * n, width_ms) for n in range(26)))
+    assert bool(lines.told(InputNoisy)) is noisy

@@ -450,6 +450,26 @@ def test_an_object_key_names_the_newest_unknown_of_the_open_stroke():
     assert table.strokes == [["white", "queen", "striker"]]
 
 
+def test_a_key_means_nothing_that_began_after_it_was_pressed():
+    table = Session(unknown="ask")
+    table.passes(at=1, place="ne")
+    table.passes(at=2.05, place="se")
+    table.do("object", object="queen", at=2)
+    assert [fallen["object"] for fallen in table.open_stroke["fallen"]] == ["queen", None]
+    table.do("object", object="white", at=2)
+    assert [fallen["object"] for fallen in table.open_stroke["fallen"]] == ["queen", "white"]
+
+
+def test_a_key_names_what_surely_fell_before_what_perhaps_did_not():
+    table = Session(unknown="ask")
+    table.passes(at=1, place="ne")
+    table.passes(at=2, place="se", ms=200, doubt="unclear")
+    table.do("object", object="white", at=3)
+    assert [fallen["object"] for fallen in table.open_stroke["fallen"]] == ["white", None]
+    table.do("object", object="queen", at=4)
+    assert [fallen["object"] for fallen in table.open_stroke["fallen"]] == ["white", "queen"]
+
+
 def test_an_object_request_can_say_where():
     table = Session(unknown="ask")
     table.passes(at=1, place="ne")
