@@ -1,6 +1,6 @@
 """Lines of JSON, one object each, read strictly: what two readers could take differently is bad input.
 
-Every name stands once, every number is one that JSON has, and every text is one that can be written again.
+Every name stands once, and every number is one that JSON has.
 """
 
 import json
@@ -16,16 +16,12 @@ def read_object(line: bytes) -> dict[str, object]:
         raise BadInput("text", f"byte {error.start + 1} of the line is not UTF-8") from error
     try:
         value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
-        # Half a character can be escaped, and then no output could hold it.
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
     except BadInput:
         raise
     except json.JSONDecodeError as error:
         raise BadInput("JSON", f"this is not JSON: {error.msg} at column {error.colno}") from error
     except RecursionError as error:
         raise BadInput("JSON", "this is nested too deeply") from error
-    except UnicodeEncodeError as error:
-        raise BadInput("text", "the line holds half a character (a lone surrogate)") from error
     except ValueError as error:
         raise BadInput("JSON", "a number in this line is too long") from error
     if not isinstance(value, dict):

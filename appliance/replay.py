@@ -138,9 +138,15 @@ def replay(lines: Iterable[bytes], out: TextIO, err: TextIO) -> int:
 
 def _read(raw: bytes) -> dict[str, Any]:
     try:
-        return read_object(raw)
+        document = read_object(raw)
     except BadInput as error:
         raise RecordingError(f"{error.field}: {error.message}") from None
+    try:
+        json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        # It can be escaped, so it can be read; what it names could be neither kept nor printed.
+        raise RecordingError("text: the line holds half a character (a lone surrogate)") from None
+    return document
 
 
 def _begin(head: dict[str, Any], out: TextIO, err: TextIO) -> _Player:
