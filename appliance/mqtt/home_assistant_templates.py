@@ -127,7 +127,7 @@ def beam_problem(beam: str, source: str) -> str:
     """Whether a beam needs a hand; nobody can say while its source is not heard."""
     return (
         f"{{% set b = value_json.beams.get('{beam}') %}}{{% set s = value_json.sources.get('{source}') %}}"
-        "{{ None if b is none or (b.state == 'unknown' and (s is none or s.state != 'ok'))"
+        "{{ None if b is none or s is none or s.state != 'ok'"
         " else 'OFF' if b.state == 'ok' else 'ON' }}"
     )
 
