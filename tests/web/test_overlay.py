@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.web.conftest import Broker
 from tests.web.documents import NAMES, carpetball, carrom, event, money, state
@@ -31,12 +31,19 @@ OUTSIDE = """[...document.querySelectorAll('.bar, .bar *, .line, #news')].filter
 }).map((one) => one.className || one.id || one.tagName)"""
 
 
-@pytest.fixture
-def overlay(broker: Broker, pages: str) -> Iterator[tuple[Page, Broker, str]]:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
-        yield browser.new_page(viewport={"width": 1280, "height": 180}), broker, f"{pages}/overlay.html"
+        yield browser
         browser.close()
+
+
+@pytest.fixture
+def overlay(browser: Browser, broker: Broker, pages: str) -> Iterator[tuple[Page, Broker, str]]:
+    page = browser.new_page(viewport={"width": 1280, "height": 180})
+    yield page, broker, f"{pages}/overlay.html"
+    page.close()
 
 
 def show(broker: Broker, document: dict[str, Any]) -> None:
