@@ -81,7 +81,7 @@ class LoopThread:
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)

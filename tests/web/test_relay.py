@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from paho.mqtt.client import Client
@@ -14,6 +15,7 @@ from websockets.asyncio.client import connect as open_websocket
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin, Subprotocol
 
+from appliance.config import Tls
 from appliance.web.relay import MAX_MESSAGE_BYTES
 from appliance.web.server import WebServer
 from tests.support.brokers import Settings
@@ -34,7 +36,13 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
     writer.close()
 
 
-def relayed(broker: Handler | None, body: Callable[[WebServer, int], Awaitable[None]], **options: int) -> None:
+def relayed(
+    broker: Handler | None,
+    body: Callable[[WebServer, int], Awaitable[None]],
+    settings: Callable[[int], Settings] = Settings,
+    listen: str = HOST,
+    **options: int,
+) -> None:
     """Run `body` with a server in front of a pretended broker; None: nobody listens there."""
 
     async def run() -> None:
@@ -42,7 +50,7 @@ def relayed(broker: Handler | None, body: Callable[[WebServer, int], Awaitable[N
         broker_port = listener.sockets[0].getsockname()[1]
         if broker is None:
             listener.close()
-        server = WebServer(HOST, 0, Settings(broker_port), "t1", **options)
+        server = WebServer(listen, 0, settings(broker_port), "t1", **options)
         port = await server.start()
         try:
             async with asyncio.timeout(20):
@@ -185,6 +193,73 @@ def test_a_broker_away_is_said_with_the_close() -> None:
             assert await closing(socket) == (4001, "the broker cannot be reached")
 
     relayed(None, body)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        lambda port: Settings(port, tls=Tls()),  # where there is none
+        lambda port: Settings(port, tls=Tls(ca=Path("/nowhere"))),
+        lambda port: Settings(port, username="appliance", password_file=Path("/nowhere")),
+    ],
+    ids=["no TLS", "no authority", "no password"],
+)
+def test_a_broker_that_cannot_be_trusted_is_said_with_the_close(settings: Callable[[int], Settings]) -> None:
+    async def body(_: WebServer, port: int) -> None:
+        async with page(port) as socket:
+            code, reason = await closing(socket)
+            assert code == 4003
+            assert "/nowhere" not in reason  # what our files are called is no matter of a visitor's
+
+    async def unwilling(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(b"this is no TLS\n")
+        writer.close()
+
+    relayed(unwilling, body, settings)
+
+
+def test_a_page_that_oversteps_is_told_so_and_the_broker_never_hears_of_it() -> None:
+    heard = bytearray()
+
+    async def listening(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while data := await reader.read(4096):
+                heard.extend(data)
+        writer.close()
+
+    async def body(_: WebServer, port: int) -> None:
+        async with page(port) as socket:
+            await socket.send(connect() + publish("pocketbeam/t1/state", b"forged"))
+            assert await closing(socket) == (1008, "a page may only look")
+
+    relayed(listening, body)
+    assert b"forged" not in heard
+
+
+@pytest.mark.parametrize(
+    ("settings", "listen", "header", "may"),
+    [
+        (Settings, HOST, {}, True),
+        (Settings, "0.0.0.0", {}, False),
+        (Settings, HOST, {"X-Forwarded-For": "192.0.2.7"}, False),
+        (lambda port: Settings(port, username="appliance"), HOST, {}, False),
+    ],
+    ids=["on this machine", "from the network", "through a proxy", "at a broker with accounts"],
+)
+def test_where_a_page_may_ask_without_an_account(
+    settings: Callable[[int], Settings], listen: str, header: dict[str, str], may: bool
+) -> None:
+    async def body(_: WebServer, port: int) -> None:
+        address = f"ws://{HOST}:{port}/mqtt"
+        async with open_websocket(address, subprotocols=[Subprotocol("mqtt")], additional_headers=header) as socket:
+            await socket.send(connect() + said(b"undo"))
+            if may:
+                assert said(b"undo") in await gather(socket, len(said(b"undo")) + 10)
+            else:
+                assert await closing(socket) == (1008, "without an account of the broker a page may only look")
+
+    relayed(echo, body, settings, listen)
 
 
 def test_a_broker_that_goes_is_said_after_its_last_bytes() -> None:
