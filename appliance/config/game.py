@@ -153,6 +153,10 @@ def _objects(game: str, value: Any) -> str | None:
     return next((fault for each in value if (fault := _object(game, each))), None)
 
 
+def _some_objects(game: str, value: Any) -> str | None:
+    return "must name at least one object" if value == [] else _objects(game, value)
+
+
 def _place(game: str, value: Any) -> str | None:
     valid = places(game)
     return None if value in valid else f"must be a place, not {shown(value)}{nearest(str(value), valid)}"
@@ -188,6 +192,10 @@ def _game(_game_now: str, value: Any) -> str | None:
 def _names(_game_now: str, value: Any) -> str | None:
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         return "must be a list of names"
+    if len(value) < 2:
+        return "must name at least two players"
+    if len(set(value)) != len(value):
+        return "names somebody twice: each player needs a name of their own"
     return next((f'"{each}" {fault}' for each in value if (fault := name_fault(each))), None)
 
 
@@ -197,7 +205,7 @@ def _options(game: str, value: Any) -> str | None:
 
 def _swap(game: str, value: Any) -> str | None:
     good = isinstance(value, list) and len(value) == 2 and all(_player(game, each) is None for each in value)
-    return None if good else "must be two players such as [1, 2]"
+    return None if good and value[0] != value[1] else "must be two players such as [1, 2]"
 
 
 def _is_whole(value: Any, least: int, most: int) -> bool:
@@ -220,7 +228,7 @@ _ACTIONS: dict[str, _Action] = {
     "end_stroke": _Action({}, {"player": _player}),
     "stroke": _Action({"pocketed": _objects}, {"jumped": _objects}, carpetball=False),
     "throw": _Action({}, {"out": _out, "off_table": _count, "short": _flag}, carrom=False),
-    "jumped": _Action({"objects": _objects}, {}, carpetball=False),
+    "jumped": _Action({"objects": _some_objects}, {}, carpetball=False),
     "break_not_made": _Action({}, {}, carpetball=False),
     "no_stroke": _Action({}, {}, carpetball=False),
     "line_up": _Action({"north": _count, "south": _count}, {}, carrom=False),
