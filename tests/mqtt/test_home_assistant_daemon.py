@@ -326,6 +326,80 @@ def show(components: Document, published: Published) -> None:
             ha.attributes(component, payload)
 
 
+def press(table: Table, key: str, chosen: str | None = None) -> None:
+    """A finger on one of the device's buttons, or a choice in its select."""
+    table.say(json.dumps(ha.command(announced(table)["components"][key], chosen)))
+
+
+def test_every_button_does_what_it_says() -> None:
+    async def main() -> None:
+        async with table() as t1:
+            await t1.run_for(SETTLED_S)
+            await t1.pass_object("ne", object="white")
+            await t1.until(lambda: t1.state["stroke"] and t1.state["stroke"]["fallen"])
+            press(t1, "end_stroke")
+            await t1.until(lambda: t1.state["rules"]["sides"]["A"]["pocketed"] == 1)
+            press(t1, "undo")
+            await t1.until(lambda: t1.state["rules"]["sides"]["A"]["pocketed"] == 0)
+            queen = {"status": "covered", "side": "A"}
+            full = {"A": {"pocketed": 8}, "B": {"pocketed": 3}}
+            assert (await t1.request({"command": "recount", "sides": full, "queen": queen}))["ok"]
+            assert (await t1.request({"command": "stroke", "pocketed": ["white"]}))["ok"]
+            await t1.until(lambda: t1.state["rules"]["phase"] == "board_over")
+            press(t1, "next_board")
+            await t1.until(lambda: t1.state["rules"]["board"] == 2)
+            match = t1.state["match_id"]
+            press(t1, "new_match")
+            await t1.until(lambda: t1.state["match_id"] != match)
+            assert t1.state["rules"]["board"] == 1
+            press(t1, "game", "carpetball")
+            await t1.until(lambda: t1.state["rules"]["game"] == "carpetball")
+            press(t1, "end_stroke")
+            await t1.until(lambda: t1.state["rules"]["phase"] == "round")
+            five = {"command": "throw", "out": {"south": t1.state["rules"]["ends"]["south"]["in_play"], "north": 0}}
+            assert (await t1.request(five))["ok"]
+            assert (await t1.request({"command": "throw", "out": {"south": 0, "north": 0}}))["ok"]
+            await t1.until(lambda: t1.state["rules"]["phase"] == "round_over")
+            press(t1, "next_round")
+            await t1.until(lambda: t1.state["rules"]["round"] == 2)
+            assert all(answer["ok"] for answer in t1.told("response"))
+
+    play(main())
+
+
+def test_a_press_that_can_do_nothing_says_why() -> None:
+    async def main() -> None:
+        async with table() as t1:
+            await t1.run_for(SETTLED_S)
+            press(t1, "next_board")
+            await t1.until(lambda: t1.told("response"))
+            payload = json.dumps(t1.told("response")[-1])
+            shown = ha.shown(announced(t1)["components"]["answer"], payload)
+            assert shown == t1.told("response")[-1]["error"]["message"]
+            assert shown != "done"
+
+    play(main())
+
+
+def test_a_match_that_was_given_up_by_a_press_can_be_had_back() -> None:
+    async def main() -> None:
+        async with table() as t1:
+            await t1.run_for(SETTLED_S)
+            assert (await t1.request({"command": "stroke", "pocketed": ["white"]}))["ok"]
+            before = t1.state
+            press(t1, "new_match")
+            await t1.until(lambda: t1.state["match_id"] != before["match_id"])
+            press(t1, "undo")
+            await t1.until(lambda: t1.state["match_id"] == before["match_id"])
+            # that took back the new match; and this takes back that the old one was given up
+            press(t1, "undo")
+            await t1.run_for(1)
+            assert t1.state["rules"] == before["rules"]
+            assert (await t1.request({"command": "stroke", "pocketed": ["white"]}))["ok"]
+
+    play(main())
+
+
 # --- the file ----------------------------------------------------------------------------------------------
 
 

@@ -86,6 +86,19 @@ def test_every_connection_gets_everything_retained_state_first() -> None:
         box.closed()
 
 
+def test_told_again_to_a_newcomer_the_introduction_goes_first() -> None:
+    box = outbox()
+    box.opened()
+    for topic, payload in ((STATE, "s"), ("pocketbeam/t/line", "l"), ("ha/device/t/config", "c")):
+        box.put(value(topic, payload))
+    assert drain(box) == ["s", "l", "c"]
+    box.refresh("ha/device/t/config")
+    assert drain(box) == ["c", "s", "l"]
+    box.closed()
+    box.opened()
+    assert drain(box) == ["s", "l", "c"]
+
+
 def test_the_queue_is_bounded_and_says_what_it_dropped() -> None:
     box = outbox(limit=10)
     for number in range(25):
