@@ -51,10 +51,13 @@ class _Running:
                     await self._follow(client)
             except VisitError as error:
                 outcome, problem = error.outcome, str(error)
-            self._level, at_once = next_attempt(self._level, outcome)
+            tried = self._level
+            self._level, at_once = next_attempt(tried, outcome)
             if at_once:
                 continue
-            self._tell(problem)
+            # A broker that only does not know version 5 is well; the next attempt shows.
+            if not (tried == MQTT_5 and outcome is Outcome.NO_ANSWER):
+                self._tell(problem)
             reached = outcome is not Outcome.NOT_REACHED
             held_s = 0.0 if began_at is None else loop.time() - began_at
             await asyncio.sleep(self._backoff.next_s(reached=reached, held_s=held_s, random=random.random()))
