@@ -20,7 +20,6 @@ from tests.support.brokers import HOST, Mosquitto, Recorder, free_port, mosquitt
 from tests.support.forked import forked, nursery
 from tests.support.kept import scored
 from tests.support.processes import Program, board, configured, fetch, program, pulse, ran
-from tests.support.validated import validate
 
 pytestmark = pytest.mark.real
 
@@ -33,23 +32,6 @@ BASE = "pocketbeam/t1"
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mosquitto]:
     with mosquitto(tmp_path_factory.mktemp("broker")) as running:
         yield running
-
-
-@pytest.fixture(autouse=True)
-def _every_message_is_valid(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    heard: list[Recorder] = []
-    begin = Recorder.__init__
-
-    def noted(self: Recorder, *arguments: Any) -> None:
-        begin(self, *arguments)
-        heard.append(self)
-
-    monkeypatch.setattr(Recorder, "__init__", noted)
-    yield
-    for each in heard:
-        for message in each.messages:
-            if not message.topic.endswith("/request"):
-                validate(message.topic, message.payload)
 
 
 def state_of(heard: Recorder) -> dict[str, Any] | None:

@@ -18,7 +18,6 @@ from appliance import rules
 from tests.support.brokers import HOST, Mosquitto, mosquitto, recorder
 from tests.support.kept import scored
 from tests.support.processes import ROOT, Program, fetch, program, ran
-from tests.support.validated import validate
 
 pytestmark = pytest.mark.real
 
@@ -71,9 +70,6 @@ def test_a_match_comes_to_what_was_played_over_mosquitto(game: str, tmp_path: Pa
             assert final == scored(game, truth)
             await heard.wait_for(lambda h: h.latest["pocketbeam/demo/availability"] == "offline")
             assert json.loads(heard.latest["pocketbeam/demo/state"])["rules"] == final
-            for message in heard.messages:
-                if not message.topic.endswith("/request"):
-                    validate(message.topic, message.payload)
             events = [json.loads(text) for text in heard.payloads("pocketbeam/demo/event")]
             ids = [event["event_id"] for event in events if not message_of_parts(event)]
             assert len(ids) == len(set(ids))

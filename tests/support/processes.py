@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from sim.layout import configuration_text, layout_of
 from sim.mcu import Mcu
 from sim.wire import PtyMcu
 from tests.support.brokers import HOST
+from tests.support.validated import validate
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,15 +28,24 @@ def now_us() -> int:
     return time.monotonic_ns() // 1_000
 
 
+SPEAKERS = {"run", "demo"}
+"""Commands with a table that says something."""
+
+
 class Program:
-    """`pocketbeam` with arguments, its outputs in files; ended at the latest when the test ends."""
+    """`pocketbeam` with arguments, its outputs in files; ended at the latest when the test ends.
+
+    Every message that a table of it publishes is checked against the contract then.
+    """
 
     def __init__(self, directory: Path, *arguments: str) -> None:
         self._out = directory / f"out-{time.monotonic_ns()}"
         self._err = self._out.with_suffix(".err")
+        self.said = self._out.with_suffix(".said")
+        module = ["tests.support.overheard", str(self.said)] if SPEAKERS & set(arguments) else ["appliance"]
         with self._out.open("wb") as out, self._err.open("wb") as err:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "appliance", *arguments],
+                [sys.executable, "-m", *module, *arguments],
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
@@ -68,6 +79,14 @@ class Program:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        self._check_what_it_said()
+
+    def _check_what_it_said(self) -> None:
+        if self.said.exists():
+            # One that was killed may have left half a line.
+            whole, _, _ = self.said.read_bytes().rpartition(b"\n")
+            for line in whole.splitlines():
+                validate(*json.loads(line))
 
 
 def _session_members(session: int) -> list[str]:
