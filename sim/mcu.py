@@ -24,6 +24,7 @@ from appliance.link.messages import (
     PROTOCOL_VERSION,
     Ack,
     BoardCounters,
+    BrightnessEntry,
     ChannelLevels,
     ColourEntry,
     Config,
@@ -117,6 +118,10 @@ class Mcu:
         if level != self._mask >> channel & 1:
             self._set_level(channel, level)
             self._push(EdgeEntry(self.tick(at_us), channel, level))
+
+    def report_brightness(self, channel: int, reading: int, at_us: int) -> None:
+        """Report what the colour sensor at a channel reads, while it is being calibrated."""
+        self._push(BrightnessEntry(self.tick(at_us), channel, reading))
 
     def report_colour(self, channel: int, object: str, at_us: int) -> None:
         """Report what the colour sensor at a channel has seen."""

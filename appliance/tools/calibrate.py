@@ -13,7 +13,7 @@ from pathlib import Path
 from appliance.clock import Clock
 from appliance.config import Settings
 from appliance.config.settings import Beam, Button
-from appliance.events import Edge, Levels
+from appliance.events import Brightness, Edge, Levels
 from appliance.ports import REAL, Ports
 from appliance.tools.console import Console
 from appliance.tools.doctor import check_sources
@@ -26,10 +26,14 @@ from appliance.tools.running import holder
 from appliance.tools.sheet import changes_of, proposals, sheet
 
 WELL, FOUND_WRONG = 0, 1
-PASSES, ENOUGH_PASSES = 10, 3
+PASSES, ENOUGH_PASSES, COLOUR_PASSES = 10, 3, 5
 GLITCH_ROOM = 1.5
 _NS_PER_S = 1_000_000_000
 _STRIKE = "strike"
+_CALLED = {
+    **{"white": "a white piece", "black": "a black piece", "queen": "the queen", "striker": "the striker"},
+    **{"ball": "a ball", "cue": "the cue ball"},
+}
 _PRESS_NS = 10_000_000
 
 
@@ -58,6 +62,9 @@ class Guide:
     pace: Pace
     _lines: dict[Wire, Line] = field(default_factory=dict)
     _restless: dict[Wire, int] = field(default_factory=dict)
+    _readings: list[int] = field(default_factory=list)
+    """What the colour sensor that is being shown something has read."""
+    _shown_to: Wire | None = None
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _typed: "asyncio.Task[str | None] | None" = None
 
@@ -92,7 +99,7 @@ class Guide:
         began_ns = self.clock.monotonic_ns()
         since = {wire: (level, began_ns) for wire, level in self.sources.levels.items()}
 
-        def note(item: Edge | Levels) -> None:
+        def note(item: Edge | Levels | Brightness) -> None:
             if isinstance(item, Edge):
                 wire = (item.source, item.channel)
                 level, since_ns = since.get(wire, (1 - item.level, began_ns))
@@ -131,7 +138,29 @@ class Guide:
         # What came between slow passages is no fast one.
         glitch_ns = max((LEAST_DWELL_NS, *(round(GLITCH_ROOM * width_ns) for width_ns in some)))
         fast, more = await self._passes(line, f"Now fast, {PASSES} times.", glitch_ns)
-        return Measured(line.rest, restless, 1 - line.rest, slow, fast, (*some, *more))
+        readings = tuple([(name, await self._colour(wire, line, name)) for name in beam.passes] if beam.colour else [])
+        return Measured(line.rest, restless, 1 - line.rest, slow, fast, (*some, *more), readings)
+
+    async def _colour(self, wire: Wire, line: Line, name: str) -> tuple[int, ...]:
+        """What the colour sensor reads of one kind of object."""
+        self.console.say(
+            f"  Let {_CALLED[name]} fall past the colour sensor, {COLOUR_PASSES} times. "
+            f"(Enter ends this, once {ENOUGH_PASSES} are seen.)"
+        )
+        self._readings.clear()
+        self._shown_to = wire
+        shown = 0
+
+        def enough() -> bool:
+            nonlocal shown
+            for number in range(shown, min(len(self._readings), COLOUR_PASSES)):
+                self.console.show(f"    {number + 1} of {COLOUR_PASSES}: reads {self._readings[number]}")
+            shown = len(self._readings)
+            return shown >= COLOUR_PASSES
+
+        await self._until(enough, line, ends=lambda: len(self._readings) >= ENOUGH_PASSES)
+        self._shown_to = None
+        return tuple(self._readings[:COLOUR_PASSES])
 
     def _held(self, line: Line) -> bool:
         return self.clock.monotonic_ns() - line.changed_ns >= self.pace.hold_s * _NS_PER_S
@@ -180,7 +209,12 @@ class Guide:
 
     # -- waiting for hands and for the keyboard ------------------------------------------------------------
 
-    def _hear(self, item: Edge | Levels) -> None:
+    def _hear(self, item: Edge | Levels | Brightness) -> None:
+        if isinstance(item, Brightness):
+            if (item.source, item.channel) == self._shown_to:
+                self._readings.append(item.reading)
+            self._news.set()
+            return
         known = [(item.channel, item.level)] if isinstance(item, Edge) else item.levels
         for channel, level in known:
             line = self._lines.get((item.source, channel))

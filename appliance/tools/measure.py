@@ -5,9 +5,11 @@ pulse is everything that comes closer together than `MERGE_NS`, chatter included
 outside.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import sqrt
+from statistics import median
 
 from appliance.sensing.debounce import DebounceSettings
 
@@ -16,6 +18,9 @@ USUAL_MIN_DWELL_NS = DebounceSettings().min_dwell_ns
 LEAST_DWELL_NS, MOST_DWELL_NS = 300_000, 5_000_000
 ENOUGH = 2.0
 """Shortest passage over `min_dwell`, and `min_dwell` over longest glitch: less is a matter of luck."""
+LEAST_GAP = 8
+"""So far apart, of 255, readings of two objects must be for a limit between them to hold."""
+MOST_READING = 255
 NOISE_LIMIT = 4
 """Changes of an untouched line that are still an accident."""
 _NS_PER_MS = 1_000_000
@@ -64,7 +69,8 @@ class Line:
 class Measured:
     """One beam as it was found. Widths are nanoseconds, of pulses that a hand meant; the others are glitches.
 
-    `broken` is the level of the broken beam; None where breaking it changed nothing.
+    `broken` is the level of the broken beam; None where breaking it changed nothing. `readings` are those of its
+    colour sensor for each object that it was shown.
     """
 
     rest: int
@@ -73,6 +79,7 @@ class Measured:
     slow_ns: tuple[int, ...] = ()
     fast_ns: tuple[int, ...] = ()
     glitches_ns: tuple[int, ...] = ()
+    readings: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     @property
     def shortest_ns(self) -> int | None:
@@ -92,6 +99,7 @@ class Proposal:
     blocked_level: str | None = None
     min_dwell_ms: float | None = None
     troubles: tuple[str, ...] = ()
+    limits: Mapping[str, int] | None = None
 
     @property
     def accepted(self) -> bool:
@@ -102,8 +110,10 @@ class Proposal:
 LEVELS = ("low", "high")
 
 
-def propose(measured: Measured, blocked_level: str, min_dwell_ns: int) -> Proposal:
-    """What the measurements say against the configured level and time."""
+def propose(
+    measured: Measured, blocked_level: str, min_dwell_ns: int, limits: Mapping[str, int] | None = None
+) -> Proposal:
+    """What the measurements say against the configured level, time and, where it has a colour sensor, limits."""
     troubles: list[str] = []
     if measured.restless > NOISE_LIMIT:
         troubles.append(
@@ -116,11 +126,39 @@ def propose(measured: Measured, blocked_level: str, min_dwell_ns: int) -> Propos
     if trouble:
         troubles.append(trouble)
     dwell_ms = round(dwell_ns / _NS_PER_MS, 2)
+    found = None
+    if limits is not None:
+        found, colour_troubles = _limits(dict(measured.readings), limits)
+        troubles += colour_troubles
     return Proposal(
         None if level == blocked_level else level,
         None if dwell_ms == round(min_dwell_ns / _NS_PER_MS, 2) else dwell_ms,
         tuple(troubles),
+        None if found == limits else found,
     )
+
+
+def _limits(
+    readings: Mapping[str, Sequence[int]], configured: Mapping[str, int]
+) -> tuple[Mapping[str, int], list[str]]:
+    """Each limit in the middle between two objects, or as it is where it holds; or why no limits will do."""
+    unseen = [name for name, values in readings.items() if not values]
+    if unseen or not readings:
+        return configured, [f"its colour sensor was not shown: {', '.join(unseen) or 'anything'}"]
+    ordered = sorted(readings, key=lambda name: median(readings[name]))
+    found, troubles = {ordered[-1]: MOST_READING}, []
+    holds = configured.get(ordered[-1], -1) >= max(readings[ordered[-1]])
+    for lower, upper in pairwise(ordered):
+        most, least = max(readings[lower]), min(readings[upper])
+        if least - most < LEAST_GAP:
+            troubles.append(
+                f"its colour sensor reads up to {most} for {lower} and from {least} for {upper}: no limit tells them "
+                "apart, so look at its lamp, its distance and stray light"
+            )
+        found[lower] = (most + least) // 2
+        room = (least - most) // 4
+        holds &= most + room <= configured.get(lower, -1) < least - room
+    return (configured if troubles or (holds and configured.keys() == found.keys()) else found), troubles
 
 
 def _dead(measured: Measured, blocked_level: str) -> str:

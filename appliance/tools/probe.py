@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from appliance.clock import Clock
 from appliance.config import Settings
-from appliance.events import ColourReading, Edge, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
+from appliance.events import Brightness, ColourReading, Edge, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
 from appliance.link.messages import ForeignHello, Hello
 from appliance.ports import REAL, Ports, SourcePort
 from appliance.sources.serial import SerialSource
@@ -32,15 +32,15 @@ Wire = tuple[str, int]
 class Sources:
     """The open sources of a table, and what has been heard of their wires.
 
-    `listen` is called with each edge and with each word on the levels, in the order in which they came. `takes`:
-    what was heard is acknowledged, and the board forgets it.
+    `listen` is called with each edge, each word on the levels and each reading of a colour sensor, in the order in
+    which they came. `takes`: what was heard is acknowledged, and the board forgets it.
     """
 
     opened: dict[str, SourcePort] = field(default_factory=dict)
     levels: dict[Wire, int] = field(default_factory=dict)
     told: dict[str, set[int]] = field(default_factory=dict)
     edges: Counter[Wire] = field(default_factory=Counter)
-    listen: Callable[[Edge | Levels], None] = lambda item: None
+    listen: Callable[[Edge | Levels | Brightness], None] = lambda item: None
     takes: bool = False
     _since_ns: dict[str, int] = field(default_factory=dict)
 
@@ -59,6 +59,8 @@ class Sources:
                 case Edge() if item.at_ns >= self._since_ns.get(item.source, item.at_ns):
                     self.edges[item.source, item.channel] += 1
                     self.levels[item.source, item.channel] = item.level
+                    self.listen(item)
+                case Brightness():
                     self.listen(item)
             if self.takes and isinstance(item, Edge | ColourReading | EdgesLost) and item.identity is not None:
                 self.opened[item.source].acknowledge(item.identity.boot_id, item.identity.sequence + 1)
@@ -93,12 +95,15 @@ class Sources:
 async def open_sources(
     settings: Settings, clock: Clock, ports: Ports = REAL, *, takes: bool = False
 ) -> AsyncIterator[Sources]:
-    """The table's sources, opened as the daemon opens them, and closed again at the end."""
+    """The table's sources, opened as the daemon opens them, and closed again at the end.
+
+    Whoever takes what they tell gets what colour sensors read, and not what it means.
+    """
     sources = Sources(takes=takes)
     for section in settings.sources:
         if section.kind == "serial":
             sources.opened[section.id] = ports.source(
-                section, board_of(settings, section.id), {}, sources.hear, clock
+                section, board_of(settings, section.id, tells_readings=takes), {}, sources.hear, clock
             )
         elif section.kind == "gpio":
             wanted = pins_of(settings, section.id)

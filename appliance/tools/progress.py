@@ -11,7 +11,7 @@ from appliance.journal.lock import create_directory, sync_directory
 from appliance.tools.measure import Measured
 
 FILE = "calibration.json"
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(slots=True)
@@ -41,7 +41,8 @@ class Progress:
         for name, entry in kept["beams"].items():
             if wires.get(name) == entry["wire"]:
                 widths = {key: tuple(entry["found"][key]) for key in ("slow_ns", "fast_ns", "glitches_ns")}
-                self.beams[name] = Measured(**{**entry["found"], **widths})
+                readings = tuple((object, tuple(values)) for object, values in entry["found"]["readings"])
+                self.beams[name] = Measured(**{**entry["found"], **widths, "readings": readings})
         for name, entry in kept["buttons"].items():
             if wires.get(name) == entry["wire"]:
                 self.buttons[name] = entry["level"]

@@ -37,13 +37,22 @@ def changed_text(text: str, changes: Changes) -> str:
                     continue
                 if key not in entry:
                     entry[key] = tomlkit.inline_table()
-                entry[key].update(value)
+                entry[key].update({name: _inline(inner) for name, inner in value.items()})
         new = tomlkit.dumps(document)
     except TOMLKitError as error:
         raise RewriteError(f"the file cannot be changed: {error}") from None
     if tomllib.loads(new) != _expected(tomllib.loads(plain), changes):
         raise RewriteError("the file is written in a way that cannot be changed safely: change the values by hand")
     return mark + new
+
+
+def _inline(value: Any) -> Any:
+    """A table inside stays on the line of its key."""
+    if not isinstance(value, Mapping):
+        return value
+    table = tomlkit.inline_table()
+    table.update(value)
+    return table
 
 
 def _entries(document: Any, changes: Changes) -> Iterator[tuple[Any, Mapping[str, Any]]]:

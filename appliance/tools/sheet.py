@@ -20,10 +20,14 @@ def proposals(settings: Settings, beams: Mapping[str, Measured]) -> dict[str, Pr
         each.id: each.settings.min_dwell_ns for each in inputs_of(settings) if not isinstance(each, ButtonInput)
     }
     return {
-        beam.id: propose(beams[beam.id], beam.blocked_level, dwell_ns[beam.id])
+        beam.id: propose(beams[beam.id], beam.blocked_level, dwell_ns[beam.id], _limits(beam))
         for beam in settings.beams
         if beam.id in beams
     }
+
+
+def _limits(beam: Beam) -> Mapping[str, int] | None:
+    return None if beam.colour is None else {str(name): limit for name, limit in beam.colour.limits.items()}
 
 
 def changes_of(settings: Settings, found: Mapping[str, Proposal], buttons: Mapping[str, int | None]) -> Changes:
@@ -34,6 +38,8 @@ def changes_of(settings: Settings, found: Mapping[str, Proposal], buttons: Mappi
             beams.setdefault(name, {})["blocked_level"] = proposal.blocked_level
         if proposal.min_dwell_ms is not None:
             beams.setdefault(name, {})["settings"] = {"min_dwell_ms": proposal.min_dwell_ms}
+        if proposal.limits is not None:
+            beams.setdefault(name, {})["colour"] = {"limits": dict(proposal.limits)}
     pressed = {
         button.id: {"pressed_level": LEVELS[level]}
         for button in settings.buttons
@@ -79,6 +85,10 @@ def _beam(beam: Beam, measured: Measured | None, proposal: Proposal | None) -> S
         lines.append(f'    polarity was wrong: blocked_level = "{proposal.blocked_level}"')
     if proposal.min_dwell_ms is not None:
         lines.append(f"    min_dwell_ms = {proposal.min_dwell_ms:g}")
+    for name, values in measured.readings:
+        lines.append(f"    colour sensor, {name}: {f'{min(values)} to {max(values)}' if values else 'not shown'}")
+    if proposal.limits is not None:
+        lines.append(f"    limits: {', '.join(f'{name} up to {limit}' for name, limit in proposal.limits.items())}")
     return [*lines, *(f"    trouble: {trouble}" for trouble in proposal.troubles)]
 
 

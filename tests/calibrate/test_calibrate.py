@@ -41,7 +41,8 @@ class Installer:
     """Does what is asked. `rest` is the level of each untouched channel, as the electronics are.
 
     `dead` beams never change; `ticks` is how short a glitch each passage through a beam brings with it.
-    `leaves_at` types q at that text; `writes` is what is typed at the end.
+    `looks` is what a colour sensor reads of each object, and `tell` makes the board say so. `leaves_at` types q at
+    that text; `writes` is what is typed at the end.
     """
 
     drive: Drive
@@ -49,6 +50,8 @@ class Installer:
     rest: dict[int, int]
     dead: frozenset[int] = frozenset()
     ticks: dict[int, float] = field(default_factory=dict)
+    looks: dict[str, int] = field(default_factory=dict)
+    tell: Drive = lambda channel, reading: None
     leaves_at: str | None = None
     writes: str = ""
     said: list[str] = field(default_factory=list)
@@ -71,6 +74,8 @@ class Installer:
             self._act(self._passes, 0.040)
         elif "Now fast" in text or "Shoot" in text:
             self._act(self._passes, 0.006)
+        elif found := re.search(r"Let (?:a|the) (\w+).* fall past the colour sensor", text):
+            self._act(self._shown, self.looks[found[1]])
         elif "Press it once" in text:
             self.channel = 16
             self._act(self._passes, 0.080, 1)
@@ -108,6 +113,11 @@ class Installer:
             await self._pulse(channel, rest, width_s)
             if channel in self.ticks:
                 await self._pulse(channel, rest, self.ticks[channel])
+
+    async def _shown(self, reading: int) -> None:
+        for number in range(5):
+            await self._pulse(self.channel, self.rest[self.channel], 0.030)
+            self.tell(self.channel, reading + 2 * number)
 
     async def _pulse(self, channel: int, rest: int, width_s: float) -> None:
         self.drive(channel, 1 - rest)
@@ -154,6 +164,7 @@ def at_a_table(
             raise AssertionError("calibrating opens sources and nothing else")
 
         installer = Installer(lambda c, v: cable.drive(c, v, cable.now_us()), asyncio.sleep, levels, **how)  # type: ignore[arg-type]
+        installer.tell = lambda c, v: cable.report_brightness(c, v, cable.now_us())
         ports = Ports(unused, source, unused)  # type: ignore[arg-type]
         try:
             status = await calibrate(load(config), VirtualClock(loop), installer, again=again, pace=QUICK, ports=ports)
@@ -223,6 +234,32 @@ def test_a_receiver_that_ticks_gets_a_longer_time(tmp_path: Path) -> None:
     assert "the longest 1.1 ms" in installer.text
     # Half way, by ratio, between the longest glitch and the shortest passage of 6 ms.
     assert next(beam for beam in load(config).beams if beam.id == "sw").settings.min_dwell_ms == 2.6
+
+
+def test_a_colour_sensor_is_shown_each_piece_and_gets_its_limits(tmp_path: Path) -> None:
+    config = configured(tmp_path, 1)
+    before = config.read_text()
+    config.write_text(before.replace('place = "ne"\n', 'place = "ne"\ncolour = { analog = 3 } # under the rail\n'))
+    looks = {"white": 220, "black": 20, "queen": 90, "striker": 150}
+    status, installer = at_a_table(tmp_path, config, looks=looks)
+    assert status == 0, installer.text
+    assert "    5 of 5: reads 228" in installer.text
+    assert "colour sensor, queen: 90 to 98" in installer.text
+    colour = next(beam for beam in load(config).beams if beam.id == "ne").colour
+    assert colour is not None
+    # Half way from the brightest reading of one to the darkest of the next: 28 and 90, 98 and 150, 158 and 220.
+    assert colour.limits == {"black": 59, "queen": 124, "striker": 189, "white": 255}
+    assert "# under the rail" in config.read_text()
+
+
+def test_pieces_that_look_the_same_are_not_accepted(tmp_path: Path) -> None:
+    config = configured(tmp_path, 1)
+    config.write_text(config.read_text().replace('place = "ne"\n', 'place = "ne"\ncolour = { analog = 3 }\n'))
+    status, installer = at_a_table(tmp_path, config, looks={"white": 220, "black": 20, "queen": 24, "striker": 150})
+    assert status == 1
+    assert "no limit tells them apart" in installer.text
+    assert "4 of 5 beams accepted" in installer.text
+    assert load(config).beams[0].colour.limits == {}  # type: ignore[union-attr]
 
 
 def test_n_leaves_the_file_and_the_measurements(tmp_path: Path) -> None:

@@ -119,3 +119,55 @@ def test_an_accepted_time_counts_every_passage_and_no_glitch(passages: list[int]
         dwell_ns = USUAL if found.min_dwell_ms is None else found.min_dwell_ms * MS
         assert min(passages) >= 2 * dwell_ns - 10_000
         assert max(glitches, default=0) * 2 <= dwell_ns + 10_000
+
+
+SEEN = {"black": (20, 26, 24), "queen": (98, 104, 100), "white": (228, 232, 230)}
+
+
+def limits_of(
+    readings: dict[str, tuple[int, ...]], configured: dict[str, int]
+) -> tuple[dict[str, int] | None, tuple[str, ...]]:
+    measured = Measured(0, 0, 1, (40 * MS,), (8 * MS,), (), tuple(readings.items()))
+    found = propose(measured, "high", USUAL, configured)
+    return None if found.limits is None else dict(found.limits), found.troubles
+
+
+def test_limits_lie_in_the_middle_between_what_was_read():
+    assert limits_of(SEEN, {}) == ({"black": 62, "queen": 166, "white": 255}, ())
+
+
+def test_the_order_is_that_of_the_readings():
+    """Where the brightest reads lowest, for instance."""
+    seen = {"white": (20, 30), "black": (200, 210)}
+    assert limits_of(seen, {"black": 100, "white": 255}) == ({"white": 115, "black": 255}, ())
+
+
+@pytest.mark.parametrize(
+    ("configured", "stays"),
+    [
+        ({"black": 62, "queen": 166, "white": 255}, True),
+        ({"black": 79, "queen": 140, "white": 240}, True),
+        ({"black": 44, "queen": 166, "white": 255}, True),
+        ({"black": 43, "queen": 166, "white": 255}, False),  # a quarter of the room of 72 above 26 is 44
+        ({"black": 80, "queen": 166, "white": 255}, False),  # and a quarter below 98 is 80
+        ({"black": 62, "queen": 166, "white": 230}, False),
+        ({"black": 62, "queen": 166, "white": 255, "striker": 254}, False),
+    ],
+)
+def test_limits_that_hold_stay(configured: dict[str, int], stays: bool):
+    found, troubles = limits_of(SEEN, configured)
+    assert troubles == ()
+    assert (found is None) == stays
+
+
+def test_objects_that_look_the_same_are_told_and_the_file_is_left_alone():
+    found, troubles = limits_of({**SEEN, "striker": (226, 230)}, {"black": 1})
+    assert found is None
+    assert troubles == (
+        "its colour sensor reads up to 230 for striker and from 228 for white: no limit tells them apart, "
+        "so look at its lamp, its distance and stray light",
+    )
+
+
+def test_an_object_that_was_not_shown_is_told():
+    assert limits_of({**SEEN, "queen": ()}, {}) == (None, ("its colour sensor was not shown: queen",))

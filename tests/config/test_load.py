@@ -201,7 +201,69 @@ listen = "foo"
 
 
 # text, key path, what its sentence says
+COLOUR = BEAM + "colour = {{ analog = 1, {} }}\n"
+
 WRONG = {
+    "a colour sensor nowhere": (CARROM + BEAM + "colour = {}\n", "beams[0].colour.analog", "missing"),
+    "an analog input that is none": (
+        CARROM + BEAM + "colour = { analog = 8 }\n",
+        "beams[0].colour.analog",
+        "at most 7",
+    ),
+    "a limit beyond the scale": (
+        CARROM + COLOUR.format("limits = { white = 256 }"),
+        "beams[0].colour.limits.white",
+        "at most 255",
+    ),
+    "a limit of nothing": (
+        CARROM + COLOUR.format("limits = { whit = 25 }"),
+        "beams[0].colour.limits.whit",
+        'did you mean "white"',
+    ),
+    "two objects with one limit": (
+        CARROM + COLOUR.format("limits = { white = 9, black = 9 }"),
+        "beams[0].colour.limits.black",
+        '"white" has the same limit',
+    ),
+    "a limit of what does not pass": (
+        CARROM + COLOUR.format("limits = { queen = 9 }") + 'passes = ["white", "black"]\n',
+        "beams[0].colour.limits.queen",
+        "not among what this beam passes",
+    ),
+    "a colour sensor on pins": (
+        GPIO + BEAM.replace("channel = 0", 'pin = "GPIO4"') + "colour = { analog = 1 }\n",
+        "beams[0].colour",
+        "needs a sensor board",
+    ),
+    "a colour sensor of strikes": (
+        CARROM + BEAM.replace('place = "ne"', 'place = "strike"') + "colour = { analog = 1 }\n",
+        "beams[0].colour",
+        "sees no objects",
+    ),
+    "two sensors at one input": (
+        CARROM
+        + COLOUR.format('reads = "highest"')
+        + COLOUR.format('reads = "highest"').replace('id = "ne"', 'id = "b"').replace("channel = 0", "channel = 1"),
+        "beams[1].colour.analog",
+        "already at analog input 1",
+    ),
+    "an analog input that is a channel in use": (
+        CARROM
+        + BUTTON.replace("channel = 8", "channel = 12")
+        + 'action = "undo"\n'
+        + COLOUR.format('reads = "highest"'),
+        "beams[0].colour.analog",
+        "is channel 12 of the board",
+    ),
+    "five sensors at a board": (
+        CARROM
+        + "".join(
+            BEAM.replace('id = "ne"', f'id = "b{n}"').replace("= 0", f"= {n}") + f"colour = {{ analog = {n + 1} }}\n"
+            for n in range(5)
+        ),
+        "beams[4].colour",
+        "at most 4 colour sensors",
+    ),
     "no table": ("[web]\n", "table", "missing"),
     "no id": ('[table]\ngame = "new_carrom"\n', "table.id", "missing"),
     "no game": ('[table]\nid = "t"\n', "table.game", "missing"),
@@ -545,6 +607,15 @@ def test_assuming_without_a_beam_that_tells_the_striker_apart_is_doubtful(
     assert _warned(read(_full_carrom(striker=True))) == set()
     asks = _full_carrom(striker=False).replace("players", 'unknown_object = "ask"\nplayers')
     assert _warned(read(asks)) == set()
+
+
+def test_a_colour_sensor_that_knows_the_striker_tells_it_apart_and_one_without_limits_nothing(
+    read: Callable[[str], Settings],
+) -> None:
+    full = _full_carrom(striker=False)
+    assert _warned(read(full + "colour = { analog = 1, limits = { white = 255, striker = 90 } }\n")) == set()
+    assert _warned(read(full + "colour = { analog = 1, limits = { white = 255 } }\n")) == {"table.unknown_object"}
+    assert _warned(read(full + "colour = { analog = 1 }\n")) == {"table.unknown_object", "beams[3].colour"}
 
 
 def test_a_place_without_a_beam_is_doubtful_but_a_table_without_any_is_not(

@@ -1,9 +1,10 @@
 """A table on a serial board: what the board is made to be, its lamps, and which of its wires are out."""
 
+from dataclasses import replace
 from typing import Any
 
 from appliance.config import from_document
-from appliance.link.configuration import BoardConfiguration
+from appliance.link.configuration import BoardConfiguration, ColourSensor
 from appliance.wiring import board_of
 from sim.layout import SOURCE
 from sim.mcu import CAUSE_WATCHDOG
@@ -54,6 +55,23 @@ def test_what_a_board_has_to_be_follows_from_the_wires() -> None:
     beams_low = tuple(beam.model_copy(update={"blocked_level": "low"}) for beam in settings.beams)
     low = settings.model_copy(update={"beams": beams_low})
     assert board_of(low, SOURCE) == wanted, "an open collector pulls down whichever way round it is"
+
+
+def test_what_colour_sensors_mean_goes_to_the_board_in_the_order_of_the_limits() -> None:
+    made = Table(buttons=[DONE_1])
+    ne, nw = made.document["beams"][:2]
+    limits = {"white": 255, "black": 60, "queen": 150}
+    ne |= {"colour": {"analog": 3, "limits": limits, "after_ms": 70.0}, "blocked_level": "low"}
+    nw |= {"colour": {"analog": 4, "reads": "lowest"}}
+    settings = from_document(made.document)
+    # 70 ms are two of the board's units of 65.536 ms; white, black and queen are codes 1, 2 and 3.
+    shown = ColourSensor(ne["channel"], 3, ((60, 2), (150, 3), (255, 1)), after=2, active_level=0)
+    assert board_of(settings, SOURCE).sensors == (shown,), "one without limits has nothing to tell"
+    raw = ((255, 7),)
+    assert board_of(settings, SOURCE, tells_readings=True).sensors == (
+        replace(shown, classes=raw),
+        ColourSensor(nw["channel"], 4, raw, after=1, wants_lowest=True),
+    )
 
 
 def test_the_board_is_what_the_file_says_and_its_lamps_follow_the_state() -> None:

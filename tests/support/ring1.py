@@ -308,6 +308,10 @@ class Cable:
         self.mcu.drive(channel, level, at_us)
         self.flush()
 
+    def report_brightness(self, channel: int, reading: int, at_us: int) -> None:
+        self.mcu.report_brightness(channel, reading, at_us)
+        self.flush()
+
     def report_colour(self, channel: int, object: str, at_us: int) -> None:
         self.mcu.report_colour(channel, object, at_us)
         self.flush()
