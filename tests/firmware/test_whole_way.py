@@ -156,6 +156,29 @@ def test_pins_become_a_score_and_lamps_follow_it_whatever_restarts(
     asyncio.run(main())
 
 
+COLOUR = {'place = "ne"': 'place = "ne"\ncolour = { analog = 4, limits = { black = 60, queen = 150, white = 255 } }'}
+MILLIVOLTS = {"black": 500, "queen": 2_000, "white": 4_500}
+"""What means 25, 102 and 230 of 255 at 5 V."""
+
+
+def test_what_a_colour_sensor_reads_names_what_fell(programs: Programs, tmp_path: Path, broker: Mosquitto) -> None:
+    async def main() -> None:
+        async with wired(programs, tmp_path, broker.port, OPEN_END | COLOUR) as (board, _line, heard, config):
+            with program(tmp_path, "run", "--config", str(config)):
+                await heard.wait_for(back(1), BACK_S)
+                for number, millivolts in enumerate(MILLIVOLTS.values()):
+                    at_us = 300_000 * (number + 1)
+                    pulse(board, (0, at_us, at_us + 35_000))
+                    board.tell(f"adc {at_us - 1_000} 4 200", f"adc {at_us + 10_000} 4 {millivolts}")
+                await heard.wait_for(
+                    lambda h: len(fallen(h)) == 3 and '"how":"unknown"' not in h.latest[f"{BASE}/state"]
+                )
+        found = state_of(heard)["stroke"]["fallen"]
+        assert [(each["object"], each["how"]) for each in found] == [(name, "colour") for name in MILLIVOLTS]
+
+    asyncio.run(main())
+
+
 CHUNK = 10
 APART_US, DWELL_US = 90_000, 50_000
 """Wide enough for a machine so busy that the emulated board stands still now and then."""
