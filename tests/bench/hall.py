@@ -1,6 +1,6 @@
 """A hall: tables and scoreboards on a RabbitMQ cluster, of which a node is stopped and started again during play.
 
-    python tests/bench/hall.py [--tables 100] [--boards 300] [--processes 2] [--speed 4] [--kill]
+    python tests/bench/hall.py [--tables 100] [--boards 300] [--processes 2] [--speed 2] [--kill]
 
 Three nodes on loopback. Each table stays with one node, in turns; its scoreboards are spread over all three, so
 that two of three do not sit at the table's node, and turn to the next node while theirs is away. Everybody plays;
@@ -15,6 +15,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import signal
 import statistics
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.bench.hall_boards import Scoreboard
+from tests.bench.hall_boards import Scoreboard, hush_the_library
 from tests.support.broker_kinds import RabbitMq, cluster
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,7 +46,7 @@ class Plan:
     tables: int = 100
     boards: int = 300
     processes: int = 2
-    speed: float = 4.0
+    speed: float = 2.0
     seed: int = 1
     before_s: float = 15.0
     away_s: float = 10.0
@@ -63,6 +64,7 @@ class Result:
 
 async def play(plan: Plan, nodes: Sequence[RabbitMq], directory: Path) -> Result:
     """The whole evening, on nodes that run."""
+    hush_the_library(asyncio.get_running_loop())
     ports = [node.port for node in nodes]
     jobs = _jobs(plan, ports, directory)
     boards = [
@@ -77,7 +79,16 @@ async def play(plan: Plan, nodes: Sequence[RabbitMq], directory: Path) -> Result
         for job in jobs
     ]
     try:
-        await _until(lambda: all(board.seq >= 0 for board in boards), STARTED_WITHIN_S, "a state at every scoreboard")
+
+        def alive() -> bool:
+            for process in processes:
+                assert process.poll() is None, f"a process of tables has ended with {process.returncode}"
+            return True
+
+        def started() -> bool:
+            return alive() and all(board.seq >= 0 for board in boards)
+
+        await _until(started, STARTED_WITHIN_S, "a state at every scoreboard")
         began_ns = time.monotonic_ns()
         await asyncio.sleep(plan.before_s)
         lost_ns = time.monotonic_ns()
@@ -91,9 +102,7 @@ async def play(plan: Plan, nodes: Sequence[RabbitMq], directory: Path) -> Result
         truths = [job.parent / f"{each['name']}.json" for job in jobs for each in json.loads(job.read_text())["tables"]]
 
         def finished() -> bool:
-            for process in processes:
-                assert process.poll() is None, "a process of tables has ended before its time"
-            return all(path.exists() and path.read_text().endswith("}") for path in truths)
+            return alive() and all(path.exists() and path.read_text().endswith("}") for path in truths)
 
         await _until(finished, FINISHED_WITHIN_S, "the end of every match")
         tables = {path.stem: json.loads(path.read_text()) for path in truths}
@@ -245,10 +254,11 @@ def main() -> int:
     parser.add_argument("--tables", type=int, default=100)
     parser.add_argument("--boards", type=int, default=300)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--speed", type=float, default=4.0, help="simulated seconds in a real one")
+    parser.add_argument("--speed", type=float, default=2.0, help="simulated seconds in a real one")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kill", action="store_true", help="end the node without a word")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     plan = Plan(**vars(given))
     with tempfile.TemporaryDirectory(prefix="pocketbeam-hall-") as text:
         began = time.monotonic()

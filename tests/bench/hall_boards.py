@@ -13,12 +13,15 @@ import time
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import aiomqtt
 
 from appliance.mqtt.topics import request_topic, to_json, topic
 
 HOST = "127.0.0.1"
+KEEPALIVE_S = 30
+"""Hundreds of clients in one process on a busy machine may be slow to answer; a node that ends hangs up itself."""
 ASK_AFTER_S = 1.0
 ASK_AGAIN_S = 3.0
 LEVELS = ("availability", "state", "health", "line")
@@ -48,7 +51,7 @@ class Scoreboard:
         while True:
             port = self.ports[attempt % len(self.ports)]
             with contextlib.suppress(aiomqtt.MqttError, OSError):
-                async with aiomqtt.Client(HOST, port, keepalive=5, timeout=10) as client:
+                async with aiomqtt.Client(HOST, port, keepalive=KEEPALIVE_S, timeout=10) as client:
                     self.connects += 1
                     fresh = asyncio.Event()
                     asking = asyncio.create_task(self._ask(client, fresh))
@@ -91,3 +94,13 @@ class Scoreboard:
         elif level == "availability":
             self.availability.append((payload, now_ns))
         self.shown[level] = payload
+
+
+def hush_the_library(loop: asyncio.AbstractEventLoop) -> None:
+    """A connection that broke while it was made is known by then; the library's futures say it once more."""
+
+    def hear(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if not isinstance(context.get("exception"), aiomqtt.MqttError | OSError):
+            loop.default_exception_handler(context)
+
+    loop.set_exception_handler(hear)

@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import os
 import signal
 import sys
 import time
@@ -37,10 +38,12 @@ from sim.layout import SOURCE, configuration_text, layout_of
 from sim.mcu import Mcu
 from sim.players import SimulatedMatch, simulate
 from sim.wire import PtyMcu
+from tests.bench.hall_boards import hush_the_library
 
 GAMES = {"money_carrom": ("Chitra", "Dan", "Esi"), "new_carrom": ("Farah", "Gil"), "carpetball": ("Hana", "Ivo")}
 """A game for each table in turn: those whose matches are short, so that many are begun and ended."""
 ASK_AGAIN_S = 3.0
+KEEPALIVE_S = 30
 HOST = "127.0.0.1"
 
 
@@ -62,7 +65,7 @@ class PersistentUmpire:
             port = self._ports[attempt % len(self._ports)]
             attempt += 1
             with contextlib.suppress(aiomqtt.MqttError):
-                async with aiomqtt.Client(HOST, port, keepalive=5) as client:
+                async with aiomqtt.Client(HOST, port, keepalive=KEEPALIVE_S) as client:
                     await client.subscribe(topic(self._table, "response"), qos=1)
                     self._client = client
                     async for message in client.messages:
@@ -206,12 +209,17 @@ async def main(job: Mapping[str, Any]) -> None:
     """All tables of the job, until SIGTERM."""
     directory = Path(job["directory"])
     enough, over = asyncio.Event(), asyncio.Event()
+    hush_the_library(asyncio.get_running_loop())
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, over.set)
 
+    hall = os.getppid()
+
     async def watch() -> None:
-        while not (directory / "enough").exists():  # noqa: ASYNC110 - a file is all that the processes share
+        while os.getppid() == hall:
+            if (directory / "enough").exists():
+                enough.set()
             await asyncio.sleep(0.1)
-        enough.set()
+        over.set()
 
     with (directory / "published.log").open("w", buffering=1) as log:
         tables = [

@@ -56,17 +56,21 @@ def every_case() -> Iterator[Case]:
 def table() -> str:
     """The suite against the brokers, with a numbered note for each defect, as Markdown."""
     lines = [f"| | {' | '.join(NAMES[kind] for kind in KINDS)} |", "|---|" + "---|" * len(KINDS)]
-    notes: list[str] = []
+    notes: dict[str, list[str]] = {}
     for each in every_case():
         cells = []
         for kind in KINDS:
-            if kind in each.defects:
-                notes.append(f"{len(notes) + 1}. {NAMES[kind]}: {each.defects[kind]}")
-                cells.append(f"no ({len(notes)})")
-            else:
+            consequence = each.defects.get(kind)
+            if consequence is None:
                 cells.append("yes")
+                continue
+            concerned = notes.setdefault(consequence, [])
+            if NAMES[kind] not in concerned:
+                concerned.append(NAMES[kind])
+            cells.append(f"no ({list(notes).index(consequence) + 1})")
         lines.append(f"| {each.what} | {' | '.join(cells)} |")
-    return "\n".join([*lines, "", *notes]) + "\n"
+    told = [f"{n}. {', '.join(brokers)}: {what}" for n, (what, brokers) in enumerate(notes.items(), 1)]
+    return "\n".join([*lines, "", *told]) + "\n"
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ async def test_page(broker: Broker, table: str, patience_s: float) -> None:
 
 ONLY_3_1_1 = (
     "Programs that insist on MQTT 5 cannot be used, and Home Assistant, which asks for it, raises a repair issue: "
-    "set it to 3.1.1 there. Tables and their pages speak 3.1.1."
+    "set it to 3.1.1 there. A table speaks both, its pages 3.1.1."
 )
 
 

@@ -239,6 +239,7 @@ class RabbitMq(Server):
         if self._leader is not None:
             lines += [
                 "cluster_formation.peer_discovery_backend = classic_config",
+                "cluster_partition_handling = pause_minority",
                 f"cluster_formation.classic_config.nodes.1 = {self._leader.node}",
                 f"cluster_formation.classic_config.nodes.2 = {self.node}",
             ]
