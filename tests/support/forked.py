@@ -13,12 +13,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-from appliance import cli
+from tests.support import overheard
 
 ROOT = Path(__file__).resolve().parents[2]
+SAID = "forked.said"
 
 
 class Nursery:
@@ -32,6 +33,7 @@ class Nursery:
     def start(self, directory: Path, *arguments: str) -> "Child":
         """Run the command line with its output in the directory."""
         assert self._process.stdin is not None
+        (directory / SAID).unlink(missing_ok=True)
         self._process.stdin.write(json.dumps([str(directory), *arguments]).encode() + b"\n")
         self._process.stdin.flush()
         return Child(int(self.line()), self, directory / "forked.out")
@@ -96,6 +98,7 @@ def forked(nursery: Nursery, directory: Path, *arguments: str) -> Iterator[Child
         with contextlib.suppress(AssertionError):
             child.signal(signal.SIGKILL)
         child.wait()
+        overheard.check(directory / SAID)
 
 
 def main() -> None:
@@ -112,15 +115,15 @@ def main() -> None:
             output = os.open(Path(directory) / "forked.out", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             os.dup2(output, 1)
             os.dup2(output, 2)
-            os._exit(_status_of(cli.main, arguments))
+            os._exit(_status_of(directory, arguments))
         os.write(1, f"{child}\n".encode())
         _, status = os.waitpid(child, 0)
         os.write(1, f"{os.waitstatus_to_exitcode(status)}\n".encode())
 
 
-def _status_of(run: Callable[[Sequence[str]], int], arguments: list[str]) -> int:
+def _status_of(directory: str, arguments: list[str]) -> int:
     try:
-        return run(arguments)
+        return overheard.main(str(Path(directory) / SAID), arguments)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
     finally:

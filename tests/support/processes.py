@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -17,8 +16,8 @@ from appliance.link.messages import PROTOCOL_VERSION
 from sim.layout import configuration_text, layout_of
 from sim.mcu import Mcu
 from sim.wire import PtyMcu
+from tests.support import overheard
 from tests.support.brokers import HOST
-from tests.support.validated import validate
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -79,14 +78,7 @@ class Program:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        self._check_what_it_said()
-
-    def _check_what_it_said(self) -> None:
-        if self.said.exists():
-            # One that was killed may have left half a line.
-            whole, _, _ = self.said.read_bytes().rpartition(b"\n")
-            for line in whole.splitlines():
-                validate(*json.loads(line))
+        overheard.check(self.said)
 
 
 def _session_members(session: int) -> list[str]:
