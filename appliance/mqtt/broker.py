@@ -1,6 +1,6 @@
 """The embedded broker, for the demo and for tests: on the loopback interface only, open to everybody there.
 
-It forgets everything when it stops and has known defects (`tests/mqtt/test_brokers.py` lists them), so it
+It forgets everything when it stops and has known defects (`docs/hall.md` lists them), so it
 never serves a real table. Its library is an optional dependency, imported when a broker starts.
 
 The library's own way to stop may wait for ever for a client that is just saying something. Therefore the

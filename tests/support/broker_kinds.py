@@ -231,6 +231,7 @@ class RabbitMq(Server):
             f"mqtt.listeners.tcp.default = {HOST}:{self.port}",
             "mqtt.allow_anonymous = true",
             "mqtt.tcp_listen_options.nodelay = true",
+            "cluster_partition_handling = pause_minority",
             "log.console = true",
             "log.console.level = warning",
             "vm_memory_high_watermark.absolute = 512MB",
@@ -239,7 +240,6 @@ class RabbitMq(Server):
         if self._leader is not None:
             lines += [
                 "cluster_formation.peer_discovery_backend = classic_config",
-                "cluster_partition_handling = pause_minority",
                 f"cluster_formation.classic_config.nodes.1 = {self._leader.node}",
                 f"cluster_formation.classic_config.nodes.2 = {self.node}",
             ]
