@@ -99,6 +99,9 @@ def told(directory: Path, names: tuple[str, ...], listeners: Listeners) -> str:
         plain = f"  not encrypted: port {listeners.plain}, and {listeners.websocket} for WebSocket"
     else:
         plain = f"  for programs on this machine, not encrypted: port {listeners.plain}"
+    # Debian keeps it where only root looks for programs.
+    program = "mosquitto" if shutil.which("mosquitto") else "/usr/sbin/mosquitto"
+    start = f"{program} -c {shlex.quote(str(directory / 'mosquitto.conf'))}"
     return "\n".join(
         [
             f"{directory} holds the configuration of a broker. It listens",
@@ -119,8 +122,8 @@ def told(directory: Path, names: tuple[str, ...], listeners: Listeners) -> str:
             f"tls = {{ ca = {_quoted(directory / 'ca.crt')} }}",
             "",
             "A table on another machine needs copies of these two files there, and another of the names as host.",
-            f"Try the broker: mosquitto -c {shlex.quote(f'{directory}/mosquitto.conf')}",
-            "How to start it with the machine, and what else it means: docs/security.md",
+            f"Start it, where no other broker has these ports: {start}",
+            "How to start it with the machine, and what each account is for: docs/security.md",
         ]
     )
 
