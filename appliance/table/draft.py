@@ -100,11 +100,13 @@ class Draft:
         trial = amended_steps(match.steps, Amended(number, fallen, (), (), 0, 0))
         before = fold_match(match.started, trial)
         newest = max((s.number for s in before.waiting), default=number)
+        # What it is only assumed to have been undoes what came later just as well, if at another time.
+        ahead = judge(before, lambda fold, stroke: True).fold
+        if len(ahead.impossible) > len(self.projected().impossible):
+            return False
+        if not set(_scored(self.fold)) <= {number, *_scored(ahead)}:
+            return False
         verdict = judge(before, self._may_assume(newest, assume_all=False))
-        if len(verdict.fold.impossible) > len(self.fold.impossible):
-            return False
-        if not set(_scored(self.fold)) <= {number, *_scored(verdict.fold), *(s.number for s in verdict.fold.waiting)}:
-            return False
         questions = self._new_questions(before, verdict)
         next_question = match.next_question + len(questions)
         self.emit(Amended(number, fallen, verdict.judged, questions, next_passage, next_question))

@@ -367,6 +367,20 @@ def test_a_late_passage_that_would_undo_a_later_call_belongs_to_what_is_played_n
     assert table.open_stroke is not None
 
 
+@pytest.mark.parametrize("unknown", ["ask", "ask_then_assume", "assume"])
+def test_so_does_one_that_would_undo_it_by_what_it_is_assumed_to_have_been(unknown):
+    table = Session(position=NEARLY_WON, unknown=unknown)
+    table.passes("white", at=1)
+    table.press(1, at=2)
+    table.do("next_board", at=2.5)
+    table.passes(at=3)
+    assert table.open_stroke is not None
+    table.colour("black", at=3)
+    table.press(2, at=10)
+    table.press(1, at=20)
+    assert table.rules["board"] == 2, "the next board stands on that board's end"
+
+
 def test_a_late_passage_after_a_call_is_judged_with_its_own_stroke():
     table = Session()
     table.press(1, at=1)
