@@ -344,8 +344,8 @@ class Engine:
                     max(known_ns, passage.ended_ns),
                 )
                 return self._decide(seen, stamp, source=beam.source)
-            case ColourSeen(beam, started_ns, name, bounced):
-                return self._decide(Coloured(beam.id, started_ns, name, bounced), stamp, source=beam.source)
+            case ColourSeen(beam, started_ns, name, twice):
+                return self._decide(Coloured(beam.id, started_ns, name, twice), stamp, source=beam.source)
             case StrikeSeen(sensor, at_ns):
                 self._striking = {sensor.source}
                 return self._decide(Strike(sensor.end, at_ns, sensor.across), stamp, source=sensor.source)

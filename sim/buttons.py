@@ -153,8 +153,9 @@ class People:
             self.wait("people.react_s")
             asked = self.rig.shown["questions"]
             if asked:
-                self.taps[stroke.start_us] = self.taps.get(stroke.start_us, 0) + 1
-                self.answered.add(stroke.start_us)
+                about = self._true_stroke(asked[0]["stroke"], stroke).start_us
+                self.taps[about] = self.taps.get(about, 0) + 1
+                self.answered.add(about)
                 if not self._answer(asked[0], stroke):
                     return
 

@@ -10,6 +10,8 @@ MIN_CLEAR_US = 3_000
 BOUNCE_GAP_US = {"throat": 70_000, "chute": 70_000, "pit_edge": 8_000, "trough": 8_000}
 """A second pulse this soon, and much shorter than the first, looks just like a disc that bounces on the rim."""
 LIKE_A_BOUNCE_SHARE = 0.6
+LONGEST_BOUNCE_US = {"chute": 12_000}
+"""Where discs come one behind the other no bounce is as long as that, and no disc as short."""
 
 
 @dataclass(slots=True)
@@ -69,8 +71,11 @@ class TrueStroke:
     @property
     def like_a_bounce(self) -> int:
         """How many objects followed so soon, and so much shorter, that they look like the bounce of the one before."""
+        longest_us = LONGEST_BOUNCE_US.get(self.geometry)
         return sum(
-            MIN_CLEAR_US <= gap < BOUNCE_GAP_US[self.geometry] and width < LIKE_A_BOUNCE_SHARE * before
+            MIN_CLEAR_US <= gap < BOUNCE_GAP_US[self.geometry]
+            and width < LIKE_A_BOUNCE_SHARE * before
+            and (longest_us is None or width < longest_us)
             for gap, before, width in self._followers()
         )
 

@@ -259,7 +259,7 @@ class SensorBank:
             group = self._groups[line.input.id]
             told = group.told_as(line.input, newest.started_ns)
             if told is not None and reading.at_ns - newest.ended_ns <= COLOUR_WITHIN_NS:
-                return [ColourSeen(*told, reading.object, group.may_be_a_bounce(line.input))]
+                return [ColourSeen(*told, reading.object, group.is_twice(line.input))]
         self.unplaced_colours += 1
         return []
 

@@ -4,8 +4,10 @@ A disc that bounces on the rim breaks the beam again, but shorter than at first;
 width may be a second disc. So may one pulse that is far longer than this beam's pulses usually are. And one that
 is longer still may be a disc that teeters, or a hand: then it is not clear whether anything fell.
 
-A colour sensor looks at every pulse, a bounce's as well. The same colour twice is two objects only where the later
-pulse is as long as an object takes: at least half of what is usual at this beam, and twice the least that counts there.
+Where one object comes behind the other (a beam without `long_single`), bounces are far shorter than anything that
+falls: a later pulse of half the usual width, and twice the least that counts there, may be a second disc whatever the
+first was. A colour sensor looks at every pulse, a bounce's as well; the same colour twice is two objects if the later
+pulse is that long.
 """
 
 from collections import deque
@@ -43,15 +45,16 @@ def doubt_of(passage: Passage, settings: DebounceSettings, usual_ns: int | None)
     """What is in doubt about a passage by itself; `usual_ns` is its beam's median width. None: it is one object."""
     if passage.longest_ns >= settings.unclear_from_ns:
         return "unclear"
-    if _has_twin(passage) or _is_long(passage.longest_ns, settings, usual_ns):
+    if _has_twin(passage) or is_twice(passage, settings, usual_ns) or _is_long(passage.longest_ns, settings, usual_ns):
         return "possibly_two"
     return None
 
 
-def may_be_a_bounce(passage: Passage, settings: DebounceSettings, usual_ns: int | None) -> bool:
-    """Whether the later pulses of a passage are so short, for this beam, that one object may have made them all."""
-    least_ns = max(2 * settings.min_dwell_ns, (usual_ns or 0) // 2)
-    return passage.merged is not None and passage.merged.later_ns < least_ns
+def is_twice(passage: Passage, settings: DebounceSettings, usual_ns: int | None) -> bool:
+    """Whether a later pulse is as long as an object takes, where one comes behind the other."""
+    if passage.merged is None or settings.long_single_ns is not None:
+        return False
+    return passage.merged.later_ns >= max(TWIN_LEAST_NS, 2 * settings.min_dwell_ns, (usual_ns or 0) // 2)
 
 
 def _has_twin(passage: Passage) -> bool:

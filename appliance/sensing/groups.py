@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 
 from appliance.sensing.crowd import crowded
 from appliance.sensing.debounce import MS, SECOND, Passage
-from appliance.sensing.doubt import Doubt, Usual, doubt_of, may_be_a_bounce
+from appliance.sensing.doubt import Doubt, Usual, doubt_of, is_twice
 from appliance.sensing.hands import Stretch, apart_ns, is_hand, of_the_hand
 from appliance.sensing.inputs import Beam
 from appliance.sensing.signals import PassageSeen, Uncounted
@@ -149,10 +149,10 @@ class Group:
                     return seen.sightings[0].beam, seen.sightings[0].passage.started_ns
         return None
 
-    def may_be_a_bounce(self, beam: Beam) -> bool:
-        """Whether that beam's newest passage may be one object that bounced, however alike its pulses are."""
+    def is_twice(self, beam: Beam) -> bool:
+        """Whether that beam's newest passage has two pulses that are each as long as an object takes."""
         newest = self._newest.get(beam.id)
-        return newest is not None and may_be_a_bounce(newest.passage, beam.settings, newest.usual_ns)
+        return newest is not None and is_twice(newest.passage, beam.settings, newest.usual_ns)
 
     def news(self) -> list[PassageSeen]:
         """What has not been told yet, or differs from what was told."""

@@ -40,13 +40,13 @@ class PassageSeen:
 class ColourSeen:
     """A colour sensor named an object, for the passage that `beam` told and that began at `started_ns`.
 
-    `bounced`: the passage may be one object that bounced, so that the same colour again says nothing.
+    `twice`: two pulses of the passage are each as long as an object takes, so that the same colour again is another.
     """
 
     beam: Beam
     started_ns: int
     object: str
-    bounced: bool = False
+    twice: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,12 +231,12 @@ def _colour(draft: Draft, seen: Coloured) -> None:
         return
     # What bounces keeps its colour: another one is another object, even where the widths look like a bounce.
     is_alike = seen.object in fallen.candidates
-    if fallen.by_colour and len(found) == 1 and (not is_alike or (fallen.doubt is not None and not seen.bounced)):
+    if fallen.by_colour and len(found) == 1 and (seen.twice or not is_alike):
         _second_colour(draft, seen, closed_in, fallen)
         return
     candidates = exclude_by_colour(fallen.candidates, seen.object)
     revised = replace(fallen, candidates=candidates, by_colour=fallen.by_colour or is_alike)
-    if fallen.by_colour and fallen.doubt is not None and seen.bounced:
+    if fallen.by_colour and len(found) == 1 and fallen.doubt == "possibly_two":
         # The same colour again, of a pulse that may be a bounce: the light does not settle how many it was.
         revised = replace(fallen, by_colour=False)
     if revised == fallen:

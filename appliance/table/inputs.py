@@ -45,13 +45,13 @@ class Passed:
 class Coloured:
     """The colour sensor of `beam` named the object of the passage that began at `started_ns`.
 
-    `bounced`: that passage may be one object that bounced, so that the same colour again says nothing.
+    `twice`: two pulses of that passage are each as long as an object takes, so that the same colour again is another.
     """
 
     beam: str
     started_ns: int
     object: str
-    bounced: bool = False
+    twice: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,13 +35,14 @@ MINUTE_US = 60_000_000
 DEBOUNCE = sorted((TABLES / "debounce").glob("*.tbl"))
 POLICY = sorted((TABLES / "policy").glob("*.tbl"))
 PATHS = [*DEBOUNCE, *POLICY]
+CHUTE = replace(CARROM_POCKET, min_dwell_ns=6_000_000, long_single_ns=None, long_single_percent=None)
 
 
 def connected(table: Table, active_level: int) -> Input:
     what = table.beam
     match what:
-        case "carrom_pocket" | "carpetball_pit":
-            settings = CARROM_POCKET if what == "carrom_pocket" else CARPETBALL_PIT
+        case "carrom_pocket" | "carpetball_pit" | "chute":
+            settings = {"carrom_pocket": CARROM_POCKET, "carpetball_pit": CARPETBALL_PIT, "chute": CHUTE}[what]
             if not table.judges:
                 settings = replace(settings, **DOUBTS_NOTHING)
             return Beam("it", "board", 3, "ne", ("white",), active_level, settings)

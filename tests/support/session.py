@@ -88,8 +88,8 @@ class Session:
         started = ns(at)
         self.take(Passed(place, place, every, started, started + ns(ms / 1000), None, reason, ns(known)))
 
-    def colour(self, name: str, *, at: float, place: str = "ne", bounced: bool = False) -> None:
-        self.take(Coloured(place, ns(at), name, bounced))
+    def colour(self, name: str, *, at: float, place: str = "ne", twice: bool = False) -> None:
+        self.take(Coloured(place, ns(at), name, twice))
 
     def strike(self, at: float, end: str | None = None, *, across: bool = False) -> None:
         self.take(Strike(end, ns(at), across))

@@ -198,15 +198,24 @@ def test_what_bounces_keeps_its_colour():
     assert [sorted(stroke) for stroke in table.strokes] == [["queen", "white"]]
 
 
-@pytest.mark.parametrize(("bounced", "second", "pocketed"), [(False, "white", 2), (True, "queen", 2)])
-def test_two_colours_are_two_where_one_object_cannot_have_made_both(bounced, second, pocketed):
+@pytest.mark.parametrize(("twice", "second"), [(True, "white"), (False, "queen"), (True, "queen")])
+def test_two_colours_are_two_where_one_object_cannot_have_made_both(twice, second):
     table = Session(unknown="ask")
     table.passes(at=1, doubt="possibly_two")
-    table.colour("white", at=1)
-    table.colour(second, at=1, bounced=bounced)
+    table.colour("white", at=1, twice=twice)
+    table.colour(second, at=1, twice=twice)
     table.press(1, at=3)
     assert table.questions == []
-    assert [len(stroke) for stroke in table.strokes] == [pocketed]
+    assert [sorted(stroke) for stroke in table.strokes] == [sorted(["white", second])]
+
+
+def test_a_third_colour_makes_no_third_object():
+    table = Session(unknown="ask")
+    table.passes(at=1, doubt="possibly_two")
+    for _ in range(3):
+        table.colour("white", at=1, twice=True)
+    table.press(1, at=3)
+    assert table.strokes == [["white", "white"]]
 
 
 @pytest.mark.parametrize(("answer", "pocketed"), [(1, ["white"]), (2, ["white", "white"]), (0, [])])
@@ -214,7 +223,7 @@ def test_the_same_colour_twice_of_what_may_have_bounced_is_asked_about(answer, p
     table = Session(unknown="ask")
     table.passes(at=1, doubt="possibly_two")
     table.colour("white", at=1)
-    table.colour("white", at=1, bounced=True)
+    table.colour("white", at=1)
     table.press(1, at=3)
     assert asked(table) == [("how_many", [0, 1, 2], 1)]
     table.do("answer", value=answer)
