@@ -44,6 +44,8 @@ BOOTS_KEPT = 8
 
 _BUSY_S = 2.0  # how long another program's lock on the file is waited for
 _LOG_BACKSTOP_PAGES = 2_048  # 8 MiB
+_CACHE_KIB = 256
+"""What a connection keeps of the file in memory: the writer appends, and needs little more than the last pages."""
 _LOG_KEPT_BYTES = 4 * 1024 * 1024
 _NO_FORMAT_FROM = 10_000  # so high a number comes from damage, not from a newer program
 
@@ -80,6 +82,7 @@ class Store:
         try:
             with damage_told(path):
                 _check_format(store.connection, path)
+                _set(store.connection, "cache_size", -_CACHE_KIB, -_CACHE_KIB)
                 _set(store.connection, "journal_mode", "WAL", "wal")
                 _set(store.connection, "synchronous", "FULL", 2)
                 _set(store.connection, "wal_autocheckpoint", _LOG_BACKSTOP_PAGES, _LOG_BACKSTOP_PAGES)
@@ -140,6 +143,7 @@ class Store:
         try:
             with damage_told(path):
                 version = _check_format(connection, path)
+                _set(connection, "cache_size", -_CACHE_KIB, -_CACHE_KIB)
                 if version == 0:
                     raise NoJournalError(f"there is no journal in {path.parent}: {path.name} is empty")
                 if version < SCHEMA_VERSION and not older:
