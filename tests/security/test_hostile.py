@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from appliance.config import ConfigurationError, from_document
 from appliance.mqtt.requests import MAX_BYTES, RequestError, parse_request
+from appliance.mqtt.topics import request_topic
 from sim.players import simulate
-from tests.security.hostile import HOSTILE, NAMES, Hostile
+from tests.security.hostile import HOSTILE, MARKUP, NAMES, Hostile
 from tests.support.ring1 import Table, play
 
 
@@ -85,3 +87,32 @@ def test_names_are_carried_as_they_are_or_refused_and_change_no_topic() -> None:
             assert set(table.broker.retained) == topics
 
     play(main())
+
+
+def test_a_transaction_comes_back_as_it_was_sent_whatever_it_is() -> None:
+    async def main() -> None:
+        async with Table("club_carrom") as table:
+            topics = set(table.broker.retained)
+            for transaction in [name.name for name in NAMES if name.name] + ["🙂" * 200, MARKUP]:
+                answer = await table.request({"command": "sync"}, transaction)
+                assert (answer["ok"], answer["transaction"]) == (True, transaction)
+            assert set(table.broker.retained) == topics
+
+    play(main())
+
+
+@pytest.mark.parametrize("word", ["", "<b>", "#", "+", "a/b", "Club", "club 1", "🙂", "\u200fclub", "é", "a\0", "$SYS"])
+def test_what_becomes_a_topic_is_refused_in_a_sentence(word: str) -> None:
+    for kind in ("table", "beams", "buttons"):
+        document: dict[str, Any] = {
+            "table": {"id": "club-1", "game": "club_carrom", "state_dir": "/nowhere"},
+            "sources": [{"id": "board", "kind": "serial", "port": "/dev/none"}],
+            "beams": [{"id": "ne", "source": "board", "channel": 0, "place": "ne"}],
+            "buttons": [{"id": "undo", "source": "board", "channel": 8, "action": "undo"}],
+        }
+        section = document[kind]
+        (section if isinstance(section, dict) else section[0])["id"] = word
+        with pytest.raises(ConfigurationError, match="must consist of small letters a-z, digits and hyphens"):
+            from_document(document)
+    with pytest.raises(ValueError, match="cannot be part of a topic"):
+        request_topic(word)

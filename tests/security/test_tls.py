@@ -107,3 +107,36 @@ def test_a_broker_that_wants_a_certificate_of_ours(bad: Bad) -> None:
     good = bad.files["good"]
     own = Mqtt(host="localhost", port=bad.ports["client"], tls=Tls(ca=good, cert=good, key=good))
     assert asyncio.run(news(own)) == (True, "")
+
+
+def test_the_table_comes_back_by_itself_once_the_certificate_is_right(tmp_path: Path) -> None:
+    """An old one is renewed, and so is a clock that was set to the past at boot: nothing is ever switched off."""
+    served = tmp_path / "served"
+    expired = certificate(tmp_path, "localhost", end="20200102000000Z")
+    served.write_bytes(expired.read_bytes())
+    (tmp_path / "new").mkdir()
+    renewed = certificate(tmp_path / "new", "localhost")
+    trusted = tmp_path / "trusted"
+    trusted.write_bytes(expired.read_bytes())
+    told: list[tuple[bool, str]] = []
+
+    async def main() -> None:
+        settings = Mqtt(host="localhost", port=broker.port, tls=Tls(ca=trusted))
+        link = MqttLink(settings, "t1", on_request=print, on_connection=lambda *each: told.append(each))
+        running = asyncio.create_task(link.run())
+        try:
+            await until(lambda: link.counters()["failures"] >= 2, 20.0)
+            await asyncio.to_thread(broker.stop)
+            for file in (served, trusted):
+                file.write_bytes(renewed.read_bytes())
+            await asyncio.to_thread(broker.start)
+            await until(lambda: told[-1] == (True, ""), 60.0)
+        finally:
+            running.cancel()
+            await asyncio.wait({running})
+
+    with brokers.mosquitto(tmp_path, extra=f"certfile {served}\nkeyfile {served}") as broker:
+        asyncio.run(main())
+    assert SENTENCES["expired"] in told[0][1]
+    # Each reason once, however often it was tried; while the broker was away nothing listened there.
+    assert len(told) == len(dict.fromkeys(told))
