@@ -181,12 +181,12 @@ def _keep_unscored(state: TableState, more: tuple[Unscored, ...]) -> TableState:
     if not more:
         return state
     state = _forget_unscored(state, {unscored.fallen.passage_id for unscored in more})
-    return changed(state, unscored=(*state.unscored, *more)[-UNSCORED_KEPT:])
+    return _with_match(state, changed(state.match, unscored=(*state.unscored, *more)[-UNSCORED_KEPT:]))
 
 
 def _forget_unscored(state: TableState, passage_ids: set[str]) -> TableState:
     kept = tuple(u for u in state.unscored if u.fallen.passage_id not in passage_ids)
-    return state if len(kept) == len(state.unscored) else changed(state, unscored=kept)
+    return state if len(kept) == len(state.unscored) else _with_match(state, changed(state.match, unscored=kept))
 
 
 def _disturbed(state: TableState, *, struck: bool = False) -> TableState:
@@ -355,5 +355,4 @@ def _in_other_match(
         undone_match=undone_match,
         last_close=None,
         stroke=None,
-        unscored=(),
     )

@@ -316,6 +316,7 @@ class Match:
     next_passage: int = 1
     next_question: int = 1
     names: Mapping[str, str] = field(default_factory=dict)
+    unscored: tuple[Unscored, ...] = ()
 
     @property
     def seats(self) -> tuple[Seat, ...]:
@@ -569,13 +570,17 @@ class TableState:
     last_strike_end: str | None = None
     arrived_ns: int | None = None
     paused_ns: int | None = None
-    unscored: tuple[Unscored, ...] = ()
     pressed: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def fold(self) -> Fold:
         """What follows from the current match's steps."""
         return self.match.fold
+
+    @property
+    def unscored(self) -> tuple[Unscored, ...]:
+        """The current match's passages that count for nothing and can be claimed."""
+        return self.match.unscored
 
     @property
     def scoring(self) -> bool:

@@ -88,6 +88,23 @@ def test_undo_reaches_into_the_previous_match_and_redo_comes_back():
     assert kept(table) == end
 
 
+def test_what_fell_outside_play_can_be_claimed_back_in_the_previous_match_too():
+    table = Session(position=NEARLY_WON, rules={"cc.target": 5})
+    table.played("white")
+    passage = table.passes("black", at=10)
+    table.do("new_match")
+    assert table.unscored() == set()
+    second = table.passes("white", at=20)
+    table.do("undo")
+    table.do("undo")
+    assert table.unscored() == {passage}
+    table.do("redo")
+    assert table.unscored() == {second}, "each match has its own"
+    table.do("undo")
+    table.do("correct", stroke=1, claim=passage, object="black")
+    assert table.strokes == [["white", "black"]]
+
+
 def test_a_match_number_is_never_used_twice():
     table = Session()
     table.do("new_match")
