@@ -2,12 +2,14 @@
 
 A scoreboard subscribes to `availability`, `state` and `health` by name. A node of RabbitMQ keeps retained values
 for itself: who connects to another node than the table gets none. So a scoreboard that has no state a moment
-after it came asks for it with `sync`, and again until it has it. It never goes back behind a `seq` that it has seen.
+after it came asks for it with `sync`, and again until it has it, each time after a longer wait: hundreds that ask
+every moment keep a busy hall from answering. It never goes back behind a `seq` that it has seen.
 """
 
 import asyncio
 import contextlib
 import json
+import random
 import secrets
 import time
 import zlib
@@ -23,7 +25,7 @@ HOST = "127.0.0.1"
 KEEPALIVE_S = 30
 """Hundreds of clients in one process on a busy machine may be slow to answer; a node that ends hangs up itself."""
 ASK_AFTER_S = 1.0
-ASK_AGAIN_S = 3.0
+MOST_S = 30.0
 LEVELS = ("availability", "state", "health", "line")
 
 
@@ -67,7 +69,7 @@ class Scoreboard:
             await asyncio.sleep(0.25)
 
     async def _ask(self, client: aiomqtt.Client, fresh: asyncio.Event) -> None:
-        wait_s = ASK_AFTER_S
+        wait_s = ASK_AFTER_S * random.uniform(0.75, 1.25)
         while True:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(fresh.wait(), wait_s)
@@ -75,7 +77,7 @@ class Scoreboard:
             self.asked += 1
             request = to_json({"command": "sync", "transaction": secrets.token_hex(8)})
             await client.publish(request_topic(self.table), request, qos=1)
-            wait_s = ASK_AGAIN_S
+            wait_s = min(MOST_S, 3 * wait_s)
 
     def _hear(self, message: aiomqtt.Message, fresh: asyncio.Event) -> None:
         now_ns = time.monotonic_ns()

@@ -1,4 +1,4 @@
-"""What outlives a broker that stops and starts again. Each broker is restarted once for all of these."""
+"""What outlives a broker that stops, or is killed, and starts again. Each goes through both once for all cases."""
 
 import asyncio
 from dataclasses import dataclass
@@ -22,6 +22,8 @@ class Aftermath:
 
     of_the_living: dict[str, str]
     of_the_gone: list[Heard]
+    after_a_kill: list[Heard]
+    living_after_a_kill: dict[str, str]
     connected_again: list[tuple[bool, str]]
     durable: list[object]
 
@@ -29,7 +31,7 @@ class Aftermath:
 @pytest.fixture(scope="module")
 def aftermath(broker: Broker, kind: str) -> Aftermath:
     """One table plays on over the restart, another one has gone home before, a logger sleeps through it."""
-    playing, gone = f"restart-{kind}", f"gone-{kind}"
+    playing, gone, cut = f"restart-{kind}", f"gone-{kind}", f"cut-{kind}"
 
     async def scenario() -> Aftermath:
         async with linked(broker.port, playing) as table:
@@ -46,26 +48,40 @@ def aftermath(broker: Broker, kind: str) -> Aftermath:
             await asyncio.to_thread(broker.start)
             await until(lambda: table.connected, 40)
             wanted = {at(playing, "state"): "after", at(playing, "availability"): "online"}
-            async with hearing(broker.port, *wanted) as newcomer:
-                await newcomer.wait_for(lambda heard: heard.latest == wanted, 20)
-                living = newcomer.latest
-            async with hearing(broker.port, at(gone, "state"), at(gone, "mark")) as newcomer:
-                await newcomer.publish(at(gone, "mark"), "")
-                await newcomer.wait_for(lambda heard: at(gone, "mark") in heard.latest)
-                kept = [message for message in newcomer.messages if message.topic == at(gone, "state")]
+            living = await seen(wanted)
+            kept = await retained(gone)
             async with aiomqtt.Client(HOST, broker.port, identifier=f"logger-{kind}", clean_session=False) as logger:
                 async with hearing(broker.port, "nothing") as speaker:
                     await speaker.publish(at(playing, "event"), "live")
+                    await speaker.publish(at(cut, "state"), "kept", retain=True)
                 durable = await heard_by(logger, at(playing, "event"), 2, 2.0 if kind == "embedded" else 20.0)
-            return Aftermath(living, kept, table.news, durable)
+            await asyncio.to_thread(broker.kill)
+            await until(lambda: table.news[-1][0] is False, 20)
+            await asyncio.to_thread(broker.start)
+            await until(lambda: table.connected, 40)
+            return Aftermath(living, kept, await retained(cut), await seen(wanted), table.news, durable)
+
+    async def seen(wanted: dict[str, str]) -> dict[str, str]:
+        """What a newcomer sees of the table that plays on; it is what is wanted."""
+        async with hearing(broker.port, *wanted) as newcomer:
+            await newcomer.wait_for(lambda heard: heard.latest == wanted, 20)
+            return newcomer.latest
+
+    async def retained(name: str) -> list[Heard]:
+        """What a newcomer sees of a table that is not there."""
+        async with hearing(broker.port, at(name, "state"), at(name, "mark")) as newcomer:
+            await newcomer.publish(at(name, "mark"), "")
+            await newcomer.wait_for(lambda heard: at(name, "mark") in heard.latest)
+            return [message for message in newcomer.messages if message.topic == at(name, "state")]
 
     return asyncio.run(scenario())
 
 
-@case("A table plays on while the broker restarts, and shows its score again")
+@case("A table plays on while the broker restarts, or is killed, and shows its score again")
 async def test_the_table_is_back(aftermath: Aftermath) -> None:
-    assert sorted(aftermath.of_the_living.values()) == ["after", "online"]
-    assert [connected for connected, _ in aftermath.connected_again if connected] == [True, True]
+    for seen in (aftermath.of_the_living, aftermath.living_after_a_kill):
+        assert sorted(seen.values()) == ["after", "online"]
+    assert [connected for connected, _ in aftermath.connected_again if connected] == [True, True, True]
 
 
 FORGETS = (
@@ -77,6 +93,22 @@ FORGETS = (
 @case("Retained values outlive a restart", embedded=FORGETS)
 async def test_retained_values_outlive_it(aftermath: Aftermath) -> None:
     assert [(heard.payload, heard.retained) for heard in aftermath.of_the_gone] == [("kept", True)]
+
+
+@case(
+    "… and a power cut of the broker a moment later",
+    embedded=FORGETS,
+    mosquitto=(
+        "What came since its last save (`autosave_interval`, half an hour as it comes) is gone. A table that is there "
+        "says everything again; of one that is away the score before is shown, or none."
+    ),
+    rabbitmq=(
+        "What came in the last minutes is gone. A table that is there says everything again; of one that is away the "
+        "score before is shown, or none."
+    ),
+)
+async def test_retained_values_outlive_a_power_cut(aftermath: Aftermath) -> None:
+    assert [(heard.payload, heard.retained) for heard in aftermath.after_a_kill] == [("kept", True)]
 
 
 @case(
