@@ -5,6 +5,7 @@ answer says so (`SECURITY_HEADERS`). Framing by other sites is left open on purp
 to click, and home dashboards show it inside theirs.
 """
 
+import ipaddress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from urllib.parse import urlsplit
@@ -40,9 +41,13 @@ class Request:
         return self.headers.get("upgrade", "").strip().lower() == "websocket"
 
     @property
-    def came_through_proxy(self) -> bool:
-        """Whether a proxy says that it asks for somebody else."""
-        return any(name == "forwarded" or name.startswith("x-forwarded-") for name in self.headers)
+    def is_of_this_machine(self) -> bool:
+        """Whether a visitor sits at this machine: asked for by an address of its own, and by no proxy for others.
+
+        A page of another site can have its name lead here, but then the name is what it asks for.
+        """
+        through_proxy = any(name == "forwarded" or name.startswith("x-forwarded-") for name in self.headers)
+        return not through_proxy and is_loopback(_host_of(f"//{self.headers.get('host', '')}") or "")
 
     @property
     def from_own_page(self) -> bool:
@@ -120,3 +125,11 @@ def _host_of(url: str) -> str | None:
     except ValueError:
         return None
     return host.lower() if host else None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether that is this machine, for itself alone."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -6,7 +6,6 @@ proxy that strips it. Connections are counted and bounded; what was turned away 
 
 import asyncio
 import errno
-import ipaddress
 import json
 from asyncio import StreamReader, StreamWriter
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from appliance.web.http import (
     MAX_HEAD_BYTES,
     BadRequestError,
     Request,
+    is_loopback,
     parse_head,
     response,
     sentence,
@@ -168,7 +168,7 @@ class WebServer:
         self._relays += 1
         try:
             # Here, and at a broker that asks nobody who they are, a page gets no more than its visitor has.
-            is_local = _is_loopback(self._host) and not request.came_through_proxy
+            is_local = is_loopback(self._host) and request.is_of_this_machine
             may_ask = is_local and self._broker.username is None
             await relay.run(head, self._broker, Rights(self._base, tuple(self._tables), may_ask=may_ask))
         finally:
@@ -206,10 +206,3 @@ class WebServer:
         if tag_matches(request.headers.get("if-none-match", ""), found.etag):
             return response(HTTPStatus.NOT_MODIFIED, b"", found.content_type, more=more)
         return response(HTTPStatus.OK, found.body, found.content_type, head_only=head_only, more=more)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

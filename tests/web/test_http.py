@@ -65,3 +65,25 @@ def test_an_answer_to_head_states_the_length_and_keeps_the_body() -> None:
 )
 def test_tags_are_compared(sent: str, same: bool) -> None:
     assert tag_matches(sent, '"a"') is same
+
+
+@pytest.mark.parametrize(
+    ("headers", "of_this_machine"),
+    [
+        ({"host": "127.0.0.1:8080"}, True),
+        ({"host": "localhost"}, True),
+        ({"host": "[::1]:8080"}, True),
+        ({"host": "LOCALHOST:8080"}, True),
+        ({"host": "192.168.1.4:8080"}, False),
+        ({"host": "club.local"}, False),
+        ({"host": "127.0.0.1.evil.example"}, False),
+        ({"host": "localhost.evil.example"}, False),
+        ({"host": "127.0.0.1", "x-forwarded-for": "192.0.2.1"}, False),
+        ({"host": "127.0.0.1", "forwarded": "for=192.0.2.1"}, False),
+        ({"host": "127.0.0.1", "x-forwarded-proto": "https"}, False),
+        ({"host": "["}, False),
+        ({}, False),
+    ],
+)
+def test_who_sits_at_this_machine(headers: dict[str, str], of_this_machine: bool) -> None:
+    assert Request("GET", "/mqtt", headers).is_of_this_machine == of_this_machine

@@ -243,9 +243,10 @@ def test_a_page_that_oversteps_is_told_so_and_the_broker_never_hears_of_it() -> 
         (Settings, HOST, {}, True),
         (Settings, "0.0.0.0", {}, False),
         (Settings, HOST, {"X-Forwarded-For": "192.0.2.7"}, False),
+        (Settings, HOST, {"Host": "evil.example"}, False),  # whose name was made to lead here
         (lambda port: Settings(port, username="appliance"), HOST, {}, False),
     ],
-    ids=["on this machine", "from the network", "through a proxy", "at a broker with accounts"],
+    ids=["on this machine", "from the network", "through a proxy", "by another name", "at a broker with accounts"],
 )
 def test_where_a_page_may_ask_without_an_account(
     settings: Callable[[int], Settings], listen: str, header: dict[str, str], may: bool
