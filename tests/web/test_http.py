@@ -4,7 +4,7 @@ from http import HTTPStatus
 
 import pytest
 
-from appliance.web.http import BadRequestError, parse_head, response, tag_matches
+from appliance.web.http import BadRequestError, Request, parse_head, response, tag_matches
 
 
 def head(*lines: str) -> bytes:
