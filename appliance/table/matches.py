@@ -97,10 +97,13 @@ def _setup_line(game: str, players: int, chosen: Json, position: object) -> dict
 
 
 def _options(game: str, before: MatchStarted, policy: Policy, asked: object) -> dict[str, Any]:
-    """The previous match's options, under those of a changed file, under the request's own."""
+    """The previous match's options, under those of a changed file, under the request's own.
+
+    What the file says of this game was dropped by a match of another one; it holds again.
+    """
     if asked is not None and not isinstance(asked, Mapping):
         raise Refuse("malformed", "options: an object of option names and values is expected")
-    inherited = dict(before.chosen)
+    inherited = {**policy.rules, **before.chosen}
     if policy.rules != before.file_rules:
         inherited |= policy.rules
     known = rules.options_document(rules.parse_options(game, {}))

@@ -62,6 +62,15 @@ def test_options_of_another_game_are_dropped():
     assert "cc.target" not in table.state.match.started.setup["line"]["options"]
 
 
+def test_back_in_the_files_game_the_files_options_hold_again():
+    table = Session("club_carrom", rules={"cc.target": 20, "x.break_tries": 5})
+    table.do("new_match", options={"x.break_tries": 1, "cc.max_boards": 4})
+    table.do("new_match", game="new_carrom")
+    table.do("new_match", game="club_carrom")
+    options = [option(table, name) for name in ("cc.target", "cc.max_boards", "x.break_tries")]
+    assert options == [20, "none", 1], "what was asked for goes with its match, and before the file where it is left"
+
+
 def test_an_option_that_the_other_game_does_not_have_is_dropped_though_it_is_of_several():
     table = Session("club_carrom", rules={"x.jump": "none"})
     table.do("new_match", game="carpetball")
