@@ -119,7 +119,15 @@ def _told_stroke(draft: Draft, request: Request) -> None:
 
 def _jumped(draft: Draft, request: Request) -> None:
     _refuse_when_paused(draft)
-    seen = _parse(draft, "stroke", {"pocketed": [], "jumped": request.fields.get("objects")})
+    game = draft.fold.rules.game
+    if game == CARPETBALL:
+        raise Refuse("unknown_command", f"{game} knows no {request.command}")
+    try:
+        seen = rules.parse_observation(
+            game, {"type": "stroke", "pocketed": [], "jumped": request.fields.get("objects")}
+        )
+    except rules.BadInput as problem:
+        raise Refuse("malformed", f"objects: {problem.message}") from None
     assert isinstance(seen, rules.Stroke)
     if not seen.jumped:
         raise Refuse("malformed", "objects: name at least one object")

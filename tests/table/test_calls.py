@@ -88,7 +88,14 @@ def test_jumped_wants_objects(objects):
     table = Session()
     before = table.state
     assert table.ask("jumped", objects=objects) == "malformed"
+    assert table.refused.message.startswith("objects: ")
     assert table.state == before
+
+
+def test_carpetball_knows_no_jumped():
+    table = Session("carpetball")
+    assert table.ask("jumped", objects=["white"]) == "unknown_command"
+    assert "jumped" in table.refused.message
 
 
 def test_more_cannot_jump_than_there_is():
