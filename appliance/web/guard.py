@@ -21,10 +21,17 @@ _HARMLESS = (4, 5, 6, 7, 10, 12, 14)
 """Acknowledgements, UNSUBSCRIBE, PINGREQ and DISCONNECT."""
 _USER, _PASSWORD, _WILL, _CLEAN = 0x80, 0x40, 0x04, 0x02
 _VERSIONS = {(b"MQIsdp", 3), (b"MQTT", 4)}
+_WRONG_VERSION = bytes((0x20, 3, 0, 0x84, 0))
+"""As version 5 says it, in which clients begin that know more than one."""
 
 
 class NotAllowedError(Exception):
     """The page may not do that; the text is a sentence of less than 120 bytes."""
+
+    def __init__(self, sentence: str, answer: bytes = b"") -> None:
+        """`answer`: what MQTT has to say to it, so that a program can try something else."""
+        super().__init__(sentence)
+        self.answer = answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +102,7 @@ class Guard:
     def _connect(self, reader: "_Reader") -> bytes:
         name, version, flags = reader.text(), reader.number(1), reader.number(1)
         if (name, version) not in _VERSIONS:
-            raise NotAllowedError("pages speak MQTT 3.1.1")
+            raise NotAllowedError("pages speak MQTT 3.1.1", _WRONG_VERSION)
         keepalive = reader.number(2)
         reader.text()  # the page's client id
         if flags & _WILL:

@@ -132,6 +132,8 @@ class Relay:
                     try:
                         broker.write(guard.hear(bytes(event.data)))
                     except NotAllowedError as error:
+                        if error.answer:
+                            self._protocol.send_binary(error.answer)
                         return NOT_ALLOWED, str(error)
             await self._flush()
             if self._protocol.state is not State.OPEN:

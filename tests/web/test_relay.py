@@ -237,6 +237,17 @@ def test_a_page_that_oversteps_is_told_so_and_the_broker_never_hears_of_it() -> 
     assert b"forged" not in heard
 
 
+def test_a_program_that_begins_with_version_5_learns_that_it_has_to_try_another() -> None:
+    async def body(_: WebServer, port: int) -> None:
+        async with page(port) as socket:
+            await socket.send(connect(level=5))
+            (welcome,) = packets(await gather(socket, 5))
+            assert (welcome.kind, welcome.body[1]) == (2, 0x84)
+            assert await closing(socket) == (1008, "pages speak MQTT 3.1.1")
+
+    relayed(echo, body)
+
+
 @pytest.mark.parametrize(
     ("settings", "listen", "header", "may"),
     [
