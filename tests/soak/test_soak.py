@@ -1,14 +1,16 @@
 """The short part of the soak; the long one is `python -m tests.soak`."""
 
 import logging
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from appliance import rules
 from appliance.mqtt.outbox import QUEUE_LIMIT
-from tests.soak.__main__ import MEGABYTE, bytes_a_stroke
+from tests.soak.__main__ import MEGABYTE, bytes_a_stroke, report
+from tests.soak.conftest import FIGURES
 from tests.soak.year import KEPT, Club
 
 EVENINGS = 10
@@ -37,18 +39,21 @@ def _quiet() -> Iterator[None]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.usefixtures("_quiet")
 @pytest.mark.parametrize("seed", [1, 2])
-def test_evenings_with_faults_from_all_sides_come_to_what_the_players_did(seed: int, tmp_path: Path) -> None:
+def test_evenings_with_faults_from_all_sides_come_to_what_the_players_did(
+    seed: int, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
     """Nothing lost, doubled or invented (an `UntrueError` says what), and nothing grows but the facts."""
-    club = Club(seed, tmp_path)
+    club, began_s = Club(seed, tmp_path), time.monotonic()
     try:
         for _ in range(EVENINGS):
             club.evening()
     finally:
         club.close()
     figures = club.figures
+    record_property(FIGURES, report(figures, time.monotonic() - began_s))
     assert set(figures.matches) == set(rules.GAMES)
     assert set(figures.faults) >= FAULTS
     assert figures.hurt > 0, "nothing began anew while something fell"
