@@ -431,6 +431,10 @@ class TableDaemon:
         if new_match:
             info = info_document(self.settings, self.engine.policy, state, stamp)
             self._publisher.publish(info_message(info))
+            if first and info["pending_configuration"]:
+                event_id = f"{state.seq}.configuration.{self._begun_ns}"
+                news = {"event": "configuration_changed", "changes": info["pending_configuration"]}
+                self._publish_event({**news, "event_id": event_id}, state, stamp)
         if first:
             self.shown.set()
             self._tell_health()

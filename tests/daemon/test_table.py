@@ -337,11 +337,15 @@ class TestRetained:
                 info = json.loads(table.broker.retained["info"])
                 assert info["options"]["cc.target"] == 12
                 assert any("rules" in sentence for sentence in info["pending_configuration"])
+                (told,) = table.events("configuration_changed")
+                assert told["changes"] == info["pending_configuration"]
                 answer = await table.request({"command": "new_match", "abandon": True})
                 assert answer["ok"] is True, answer
                 info = json.loads(table.broker.retained["info"])
                 assert info["options"]["cc.target"] == 20
                 assert info["pending_configuration"] == []
+                await table.restart()
+                assert len(table.events("configuration_changed")) == 1
 
         play(main())
 
