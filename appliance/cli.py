@@ -306,6 +306,7 @@ def _sim_arguments(sim: _Parser) -> None:
     sim.add_argument("--faults", default="", metavar="NAMES", help="switched on, separated by commas, or all")
     sim.add_argument("--json", action="store_true", help="one JSON object")
     sim.add_argument("--svg", type=Path, metavar="FILE", help="a picture of where strokes are lost")
+    sim.add_argument("--where", action="store_true", help="say of each odd stroke what fell, and what the beams saw")
 
 
 def _demo_arguments(demo: _Parser) -> None:
@@ -754,7 +755,9 @@ def _sim(options: argparse.Namespace) -> int:
     for name in faults:
         if name not in FAULTS:
             raise _WrongUseError(f'--faults: "{name}" is not possible{_nearest(name, [*FAULTS, "all"])}')
-    asked = report.ReportOptions(tier.name, game, options.matches, options.seed, faults, options.json, options.svg)
+    asked = report.ReportOptions(
+        tier.name, game, options.matches, options.seed, faults, options.json, options.svg, options.where
+    )
     return report.main(asked)
 
 

@@ -11,8 +11,8 @@ people put right afterwards does not make it right: it counts as it was judged. 
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from appliance import rules
@@ -26,6 +26,10 @@ Cause = Literal["none", "assumed", "floor", "other"]
 """What first made the score wrong that stands now."""
 
 
+Odd = tuple[int, list[tuple[str, str]]]
+"""A stroke, by its index, and what counted in it, by place and name."""
+
+
 @dataclass(slots=True)
 class Figures:
     """Sums over matches; all of them add up.
@@ -33,9 +37,11 @@ class Figures:
     `right_count` is how many strokes had the right number of objects and of strikers without anybody's help.
     `followed_on` is how many wrong ones had the right number of objects and were only wrong because the score had
     been wrong before: they go where the first error went. `late_drops` is how many wrong ones had a disc that dropped
-    when the stroke seemed over. `floor_…` is what physics hid: strokes with an object that no beam saw (`unseen`), that
-    shares one pulse with another (`merged`), that looks like the bounce of the one before (`like_a_bounce`), or that a
-    sorting slot, a colour sensor or a magnet sensor took for something else (`misread`).
+    when the stroke seemed over. `moved` objects counted in the stroke beside their own, and are neither lost nor
+    invented; `invented_misread` of the invented are what a sensor took for something that counts. `floor_…` is what
+    physics hid: strokes with an object that no beam saw (`unseen`), that shares one pulse with another (`merged`), that
+    looks like the bounce of the one before (`like_a_bounce`), or that a slot, a colour or a magnet sensor took for
+    something else (`misread`).
     """
 
     matches: int = 0
@@ -52,11 +58,16 @@ class Figures:
     right_count: int = 0
     taps: int = 0
     taps_pocketing: int = 0
+    taps_done_pocketing: int = 0
+    objects_pocketing: int = 0
     pocketing_with_more_taps: int = 0
+    taps_passes: int = 0
     passes_with_more_taps: int = 0
     points: int = 0
     points_lost: int = 0
     invented: int = 0
+    invented_misread: int = 0
+    moved: int = 0
     floor_strokes: int = 0
     floor_unseen: int = 0
     floor_merged: int = 0
@@ -73,8 +84,8 @@ class Figures:
 
     def add(self, other: "Figures") -> None:
         """Add another sum to this one."""
-        for field in fields(self):
-            setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
 
 
 @dataclass(slots=True)
@@ -86,16 +97,21 @@ class _Made:
     assumed: bool = False
 
 
-def figures(evening: Evening) -> Figures:
-    """The sums of one match."""
+def figures(evening: Evening, odd: Callable[[Odd], None] = lambda each: None) -> Figures:
+    """The sums of one match; `odd` hears of strokes with an invented object, or wrong for no reason of physics."""
     found = Figures(matches=1, strokes=len(evening.strokes), hours=evening.hours)
     cause: Cause = "none"
     put_right = iter([*evening.put_right_us, None])
     right_again_us = next(put_right)
-    for stroke, made in zip(evening.strokes, _made(evening), strict=True):
+    beside = Neighbours()
+    for index, (stroke, made) in enumerate(zip(evening.strokes, _made(evening), strict=True)):
         while right_again_us is not None and right_again_us <= stroke.start_us:
             cause, right_again_us = "none", next(put_right)
+        beyond, invented = found.silently_wrong_beyond_floor, found.invented
         cause = _count_stroke(found, evening, stroke, made, cause)
+        beside.next(found, _off(evening, stroke, made))
+        if found.silently_wrong_beyond_floor > beyond or found.invented > invented:
+            odd((index, made.objects))
     people = evening.people
     found.repairs = people.repairs
     found.given_up = people.given_up
@@ -132,17 +148,22 @@ def _count_stroke(found: Figures, evening: Evening, stroke: TrueStroke, made: _M
         found.silently_wrong_beyond_floor += heap == "other"
         cause = cause if cause != "none" else own
     found.right_count += _numbers(truly) == _numbers(counted) and (right or not helped)
-    taps = evening.people.taps.get(stroke.start_us, 0)
+    taps, done = evening.people.taps[stroke.start_us], evening.people.done[stroke.start_us]
     found.taps += taps
     if stroke.drops:
         found.pocketing += 1
+        found.objects_pocketing += len(stroke.drops)
         found.taps_pocketing += taps
-        found.pocketing_with_more_taps += taps > 1
+        found.taps_done_pocketing += done
+        found.pocketing_with_more_taps += taps - done > len(stroke.drops)
     else:
+        found.taps_passes += taps
         found.passes_with_more_taps += taps > 1
     found.points += truly.total()
-    found.points_lost += max(0, truly.total() - counted.total())
-    found.invented += max(0, counted.total() - truly.total())
+    lost, invented = max(0, truly.total() - counted.total()), max(0, counted.total() - truly.total())
+    found.points_lost += lost
+    found.invented += invented
+    found.invented_misread += min(invented, stroke.misread)
     found.late_drops += not right and stroke.late_us is not None
     found.floor_strokes += on_floor
     found.floor_unseen += stroke.unseen
@@ -150,6 +171,33 @@ def _count_stroke(found: Figures, evening: Evening, stroke: TrueStroke, made: _M
     found.floor_like_a_bounce += stroke.like_a_bounce
     found.floor_misread += stroke.misread
     return cause
+
+
+@dataclass(slots=True)
+class Neighbours:
+    """By how many objects the stroke before was off, in all and by name; more than fell are above zero."""
+
+    total: int = 0
+    names: Counter[str] = field(default_factory=Counter)
+
+    def next(self, found: Figures, names: Counter[str]) -> None:
+        """An object that is missing in one stroke and too many in the next, or the other way round, has moved."""
+        total, moved = sum(names.values()), 0
+        if total * self.total < 0:
+            alike = sum(min(abs(names[n]), abs(self.names[n])) for n in names if names[n] * self.names[n] < 0)
+            moved = min(abs(total), abs(self.total), alike)
+        found.moved += moved
+        found.points_lost -= moved
+        found.invented -= moved
+        self.total = total - moved if total > 0 else total + moved
+        self.names = names
+
+
+def _off(evening: Evening, stroke: TrueStroke, made: _Made) -> Counter[str]:
+    carpetball = evening.rig.settings.table.game == CARPETBALL
+    off = _objects(Counter(made.objects))
+    off.subtract(drop.object for drop in stroke.drops if _scores(drop, carpetball=carpetball))
+    return off
 
 
 def _comes_to_the_same(stroke: TrueStroke, entries: list[JudgedStroke]) -> bool:

@@ -5,6 +5,7 @@ doubled where that fault is switched on. What they do to put a score right is co
 them (`taps`, by stroke).
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -23,8 +24,9 @@ CARPETBALL = "carpetball"
 
 @dataclass(slots=True)
 class People:
-    """The players of one table. `taps` counts presses and answers by the start of the stroke that they belong to;
-    `answered` holds those strokes in which they told the table something about what fell.
+    """The players of one table. `taps` counts presses and answers by the start of the stroke that they belong to, and
+    `done` those of them that only said that a stroke was over; `answered` holds the strokes in which they told the
+    table something about what fell.
     """
 
     rig: Rig
@@ -32,7 +34,8 @@ class People:
     numbers: Parameters
     rng: Random
     faults: Sequence[str]
-    taps: dict[int, int] = field(default_factory=dict)
+    taps: Counter[int] = field(default_factory=Counter)
+    done: Counter[int] = field(default_factory=Counter)
     answered: set[int] = field(default_factory=set)
     strokes: list[TrueStroke] = field(default_factory=list)
     repairs: int = 0
@@ -75,6 +78,7 @@ class People:
 
     def _done(self, stroke: TrueStroke) -> None:
         if not self._forgets():
+            self.done[stroke.start_us] += 1
             self._press(f"done-{stroke.player}", stroke)
 
     def _name_objects(self, stroke: TrueStroke) -> None:
@@ -154,7 +158,7 @@ class People:
             asked = self.rig.shown["questions"]
             if asked:
                 about = self._true_stroke(asked[0]["stroke"], stroke).start_us
-                self.taps[about] = self.taps.get(about, 0) + 1
+                self.taps[about] += 1
                 self.answered.add(about)
                 if not self._answer(asked[0], stroke):
                     return
@@ -292,7 +296,7 @@ class People:
         return "forgotten" in self.faults and self.numbers.happens("people.forgotten", self.rng)
 
     def _press(self, button: str, stroke: TrueStroke) -> None:
-        self.taps[stroke.start_us] = self.taps.get(stroke.start_us, 0) + 1
+        self.taps[stroke.start_us] += 1
         self._tap(button)
 
     def _tap(self, button: str) -> None:

@@ -12,9 +12,10 @@ from math import log10
 from pathlib import Path
 from typing import Any, TextIO
 
-from sim.account import Figures, figures
+from sim.account import Figures, Odd, figures
 from sim.evening import play
 from sim.tiers import TIERS, Tier
+from sim.where import where
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +29,15 @@ class ReportOptions:
     faults: tuple[str, ...]
     as_json: bool
     svg: Path | None
+    where: bool = False
 
 
 def main(options: ReportOptions) -> int:
     """Play, and print the report; exit status 0."""
     tier = TIERS[options.tier]
-    found = measure(
-        tier, options.game, options.matches, options.seed, options.faults, _progress(options.matches, sys.stderr)
-    )
+    odd: Callable[[str], None] = (lambda said: print(said, file=sys.stderr)) if options.where else (lambda said: None)
+    progress = _progress(options.matches, sys.stderr)
+    found = measure(tier, options.game, options.matches, options.seed, options.faults, progress, odd)
     document = report(tier, options, found)
     if options.svg is not None:
         options.svg.write_text(picture(document), "utf-8")
@@ -50,12 +52,20 @@ def measure(
     seed: int,
     faults: Sequence[str] = (),
     played: Callable[[int], None] = lambda count: None,
+    odd: Callable[[str], None] = lambda said: None,
 ) -> Figures:
-    """The sums of `matches` matches, seeded one after the other from `seed`; `played` hears of each."""
+    """The sums of `matches` matches, seeded one after the other from `seed`.
+
+    `played` hears of each, and `odd` of each stroke with an invented object, or wrong for no reason of physics.
+    """
     total = Figures()
-    for number in range(matches):
-        total.add(figures(play(tier, game, seed + number, faults)))
-        played(number + 1)
+    for number in range(seed, seed + matches):
+        evening = play(tier, game, number, faults)
+        strange: list[Odd] = []
+        total.add(figures(evening, strange.append))
+        for index, counted in strange:
+            odd(where(number, index, evening.strokes, counted, evening.rig))
+        played(number + 1 - seed)
     return total
 
 
@@ -78,6 +88,10 @@ def report(tier: Tier, options: ReportOptions, found: Figures) -> dict[str, Any]
         **{name: round(value, 3) if isinstance(value, float) else value for name, value in asdict(found).items()},
         "taps_per_stroke": round(found.taps / strokes, 4),
         "taps_per_pocketing_stroke": round(found.taps_pocketing / max(1, found.pocketing), 4),
+        "object_taps_per_object": round(
+            (found.taps_pocketing - found.taps_done_pocketing) / max(1, found.objects_pocketing), 4
+        ),
+        "taps_per_pass": round(found.taps_passes / max(1, found.strokes - found.pocketing), 4),
         "right_without_help_share": round(found.right_without_help / strokes, 6),
         "count_and_striker_right_share": round(found.right_count / strokes, 6),
         "silently_wrong_share": round(found.silently_wrong / strokes, 6),
@@ -108,10 +122,13 @@ def text(document: dict[str, Any]) -> str:
         row("  beyond the floor", document["silently_wrong_beyond_floor"], "of these, what physics did not hide"),
         row("physical floor", document["physical_floor"], _floor(document)),
         row("count and striker", document["right_count"], "right without help, whatever the colours"),
-        f"  taps per stroke {document['taps_per_stroke']:.2f}, per pocketing stroke "
-        f"{document['taps_per_pocketing_stroke']:.2f}; more than one for {document['pocketing_with_more_taps']} of "
-        f"{document['pocketing']} pocketing strokes and {document['passes_with_more_taps']} passes",
-        f"  of {document['points']} objects {document['points_lost']} lost, {document['invented']} invented",
+        f"  taps per stroke {document['taps_per_stroke']:.2f}, per pass {document['taps_per_pass']:.2f}, per pocketing "
+        f"stroke {document['taps_per_pocketing_stroke']:.2f} (per object {document['object_taps_per_object']:.2f}, and "
+        f"{document['taps_done_pocketing']} times done)",
+        f"  more than one an object in {document['pocketing_with_more_taps']} of {document['pocketing']} pocketing "
+        f"strokes, more than one in {document['passes_with_more_taps']} passes",
+        f"  of {document['points']} objects {document['points_lost']} lost, {document['invented']} invented (of them "
+        f"{document['invented_misread']} misread by a sensor), {document['moved']} counted in the stroke beside theirs",
         f"  the score was wrong {document['put_right'] + document['never_put_right']} times, put right "
         f"{document['mean_turns_until_put_right']:.1f} turns later with {document['repairs']} requests; "
         f"never: {document['never_put_right']}, given up: {document['given_up']}",

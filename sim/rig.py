@@ -45,13 +45,16 @@ class Wire:
 
 @dataclass(slots=True)
 class Rig:
-    """One table under simulated hands. `matches` holds every match that the table has had, as it was last."""
+    """One table under simulated hands. `matches` holds every match that the table has had, as it was last; `pulses`
+    everything that broke a beam or pressed a button, with its beginning and end.
+    """
 
     settings: Settings
     engine: Engine = field(init=False)
     now_us: int = 0
     news: list[Mapping[str, Any]] = field(default_factory=list)
     remarks: int = 0
+    pulses: list[tuple[str, int, int]] = field(default_factory=list)
     matches: dict[str, Match] = field(default_factory=dict)
     judged: dict[tuple[str, int], JudgedStroke] = field(default_factory=dict)
     _wires: dict[str, Wire] = field(default_factory=dict)
@@ -79,6 +82,7 @@ class Rig:
     def pulse(self, name: str, start_us: int, end_us: int) -> None:
         """A beam is broken, or a button pressed, from one moment to another, both still to come."""
         if end_us > start_us:
+            self.pulses.append((name, start_us, end_us))
             self._push(max(start_us, self.now_us), _BREAK, name, "")
             self._push(max(end_us, self.now_us), _CLEAR, name, "")
 

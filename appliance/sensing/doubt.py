@@ -7,7 +7,7 @@ is longer still may be a disc that teeters, or a hand: then it is not clear whet
 Where one object comes behind the other (a beam without `long_single`), bounces are far shorter than anything that
 falls: a later pulse of half the usual width, and twice the least that counts there, may be a second disc whatever the
 first was. A colour sensor looks at every pulse, a bounce's as well; the same colour twice is two objects if the later
-pulse is that long.
+pulse is longer still, two and a half times the least: pulses seem up to 1.4 times as wide as they are.
 """
 
 from collections import deque
@@ -45,16 +45,26 @@ def doubt_of(passage: Passage, settings: DebounceSettings, usual_ns: int | None)
     """What is in doubt about a passage by itself; `usual_ns` is its beam's median width. None: it is one object."""
     if passage.longest_ns >= settings.unclear_from_ns:
         return "unclear"
-    if _has_twin(passage) or is_twice(passage, settings, usual_ns) or _is_long(passage.longest_ns, settings, usual_ns):
+    if (
+        _has_twin(passage)
+        or _is_whole(passage, settings, usual_ns, 200)
+        or _is_long(passage.longest_ns, settings, usual_ns)
+    ):
         return "possibly_two"
     return None
 
 
 def is_twice(passage: Passage, settings: DebounceSettings, usual_ns: int | None) -> bool:
-    """Whether a later pulse is as long as an object takes, where one comes behind the other."""
+    """Whether a later pulse is longer than any bounce, where one object comes behind the other."""
+    return _is_whole(passage, settings, usual_ns, 250)
+
+
+def _is_whole(passage: Passage, settings: DebounceSettings, usual_ns: int | None, percent: int) -> bool:
+    """Whether a later pulse takes half of what is usual, and `percent` of the least that counts."""
     if passage.merged is None or settings.long_single_ns is not None:
         return False
-    return passage.merged.later_ns >= max(TWIN_LEAST_NS, 2 * settings.min_dwell_ns, (usual_ns or 0) // 2)
+    least_ns = max(TWIN_LEAST_NS, settings.min_dwell_ns * percent // 100, (usual_ns or 0) // 2)
+    return passage.merged.later_ns >= least_ns
 
 
 def _has_twin(passage: Passage) -> bool:

@@ -2,7 +2,7 @@
 
 A table is read by people first. Its lines:
 
-    beam carrom_pocket            what is connected: carrom_pocket, carpetball_pit, chute (a pocket's, for men), strike or button
+    beam carrom_pocket            what is connected: carrom_pocket, carpetball_pit, chute (for men), strike or button
     1000  break  ->               at 1,000 us the beam is broken; nothing follows from that
     21000 clear  -> passage 1000..21000
     +100  clear  ->               a time with a plus counts from the line before it without one

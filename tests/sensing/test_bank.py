@@ -140,7 +140,7 @@ def test_a_colour_is_good_for_a_second(late_ns, placed):
 
 
 @pytest.mark.parametrize(
-    ("later_ms", "twice"), [(9, False), (11.9, False), (12, True)], ids=["a bounce", "hardly an object", "an object"]
+    ("later_ms", "twice"), [(9, False), (14.9, False), (15, True)], ids=["a bounce", "hardly an object", "an object"]
 )
 def test_a_colour_says_whether_two_objects_can_have_passed(later_ms, twice):
     slides = Beam("ne", "board", 0, "ne", NE.passes, 1, SINGLE_FILE)
