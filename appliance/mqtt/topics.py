@@ -187,7 +187,11 @@ def _shorten(name: str, limit: int | None) -> str:
 
 def _line(state: Document, names: _Names) -> str:
     rules: Document = state["rules"]
+    if abandoned := _is_abandoned(state):
+        rules = {**rules, "turn": None}
     parts = _LINES[rules["game"]](rules, names)
+    if abandoned:
+        parts.append("abandoned")
     questions: list[Document] = state["questions"]
     if questions:
         more = len(questions) - 1
@@ -195,6 +199,12 @@ def _line(state: Document, names: _Names) -> str:
     if state["paused"]:
         parts.append("paused")
     return " · ".join(part for part in parts if part)
+
+
+def _is_abandoned(state: Document) -> bool:
+    """Whether the match was given up: the rules know nothing of that and stand where they stood."""
+    result = state["last_result"]
+    return bool(result) and result.get("abandoned") is True and result["match_id"] == state["match_id"]
 
 
 def _question(question: Document) -> str:

@@ -145,6 +145,14 @@ def over(rules: dict[str, Any], **changes: Any) -> dict[str, Any]:
             "North Cara 5 – 3 Ben South · Ben to throw · final throw",
         ),
         (
+            examples.state(C, 2, last_result={"match_id": "m3", "abandoned": True, "certain": True}),
+            "Asha 12 – 9 Ben · queen covered · abandoned",
+        ),
+        (
+            examples.state(C, 2, last_result={"match_id": "m2", "abandoned": True, "certain": True}),
+            "Asha 12 – 9 Ben · white 4 left · queen covered",
+        ),
+        (
             examples.state(C, 2, paused=True),
             "Asha 12 – 9 Ben · white 4 left · queen covered · paused",
         ),
