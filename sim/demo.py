@@ -65,6 +65,10 @@ class DemoError(Exception):
     """The demo cannot go on; the text is one sentence."""
 
 
+class UnfinishedError(DemoError):
+    """The table does not say what the players made of the match."""
+
+
 def main(options: DemoOptions) -> int:
     """Run the demo until it is over or Ctrl-C; the exit status."""
     players = options.players or NAMES[:2]
@@ -144,8 +148,15 @@ async def _play(options: DemoOptions, players: tuple[str, ...], seed: int, drive
         if not fresh:
             await _new_match(match, umpire)
         fresh = False
-        await driver.play(match)
-        final = await _final_rules(driver, umpire)
+        try:
+            await driver.play(match)
+            final = await _final_rules(driver, umpire)
+        except (CallRefusedError, UnfinishedError):
+            if options.once:
+                raise
+            print("Somebody else had a hand in the score, so the players begin a new match.", flush=True)
+            seed += 1
+            continue
         if options.truth is not None:
             options.truth.write_text("".join(f"{line}\n" for line in truth_lines(match)), encoding="utf-8")
         if options.once:
@@ -177,7 +188,7 @@ async def _final_rules(driver: Driver, umpire: Umpire) -> dict[str, Any]:
             return rules
         await driver.rest(STEP_US)
         await asyncio.sleep(0.01)
-    raise DemoError("the players have finished, but the table does not say so")
+    raise UnfinishedError("the players have finished, but the table does not say so")
 
 
 def _settings(options: DemoOptions, players: tuple[str, ...], directory: Path, host: str, port: int) -> Settings:

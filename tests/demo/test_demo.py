@@ -122,6 +122,15 @@ def page_of(running: Program, within_s: float = 30.0) -> str:
     raise AssertionError(f"no page within {within_s} s: {running.out} {running.err}")
 
 
+def said(running: Program, text: str, within_s: float = 60) -> None:
+    """Wait until it says so."""
+    deadline = time.monotonic() + within_s
+    while text not in running.out:
+        assert running.process.poll() is None, running.err
+        assert time.monotonic() < deadline, running.out
+        time.sleep(0.02)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_in_mid_play_leaves_nothing(number: signal.Signals, tmp_path: Path, monkeypatch: Any) -> None:
     temporary = tmp_path / "tmp"
@@ -173,6 +182,20 @@ def test_the_command_for_a_first_look_shows_a_page_that_knows_its_table(tmp_path
         finally:
             if make.poll() is None:
                 os.killpg(make.pid, signal.SIGKILL)
+
+
+def test_whoever_changes_the_score_only_makes_the_players_begin_again(tmp_path: Path) -> None:
+    """The umpire's calls no longer fit; a demonstration that ends for that would be a poor one."""
+    with program(tmp_path, "demo", "--http-port", "0", "--mqtt-port", "0", "--seed", "1", "--speed", "60") as running:
+        page_of(running)
+        said(running, "Playing club_carrom")
+        found = re.search(r"Broker: +(\S+),", running.out)
+        assert found is not None
+        to_the_table = ("send", "--broker", found[1], "--table", "demo")
+        status, _, err = ran(tmp_path, *to_the_table, "new_match", "game=carpetball", "abandon=true")
+        assert status == 0, err
+        said(running, "the players begin a new match")
+        assert is_calm(running.err)
 
 
 @pytest.mark.parametrize(
