@@ -19,6 +19,7 @@ FAULTS = {
     "cable pull",
     "bad wire",
     "board reboot at rest",
+    "board swapped",
     "daemon killed",
     "host reboot at rest",
     "broker away",

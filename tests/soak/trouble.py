@@ -16,6 +16,7 @@ from contextlib import suppress
 from random import Random
 
 from sim.layout import SOURCE
+from sim.mcu import Mcu
 from sim.wire import CLEAN, Faults
 from tests.support.ring1 import Table
 
@@ -33,6 +34,7 @@ TO_1970_S = 55 * 365.25 * 86_400
 SPARE_S = 1.2
 """So long before the umpire speaks everything has to be well again."""
 REPEATED = 200
+CHANNELS = 24
 
 
 class Trouble:
@@ -54,12 +56,13 @@ class Trouble:
         self._room_s = room_s
         self._mean_s = mean_s
         self._boots = 0
+        self._drawer: Mcu | None = None
         self._years_back = 0
         self._hands: list[asyncio.Task[None]] = []
 
     def begin(self) -> None:
         """Make trouble from now on."""
-        at_the_board = (self._cable_pull, self._bad_wire, self._board_reboot_at_rest)
+        at_the_board = (self._cable_pull, self._bad_wire, self._board_reboot_at_rest, self._board_swapped)
         at_the_host = (
             self._daemon_killed,
             self._host_reboot_at_rest,
@@ -149,9 +152,25 @@ class Trouble:
         return True
 
     async def _board_reboot_at_rest(self) -> bool:
+        return await self._at_rest(self._table.cable.reset)
+
+    async def _board_swapped(self) -> bool:
+        """Another board takes its place, or the one that was taken away comes back and goes on in its old boot."""
+        cable = self._table.cable
+
+        def swap() -> None:
+            board = self._drawer
+            if board is None:
+                board = Mcu(CHANNELS, self._dice.randrange(1 << 32), cable.now_us(), levels=cable.levels)
+            self._drawer = cable.mcu if self._dice.random() < 0.5 else None
+            cable.swap(board)
+
+        return await self._at_rest(swap)
+
+    async def _at_rest(self, do: Callable[[], None]) -> bool:
         for _ in range(200):
             if self._table.is_settled and self.is_board_well:
-                self._table.cable.reset()
+                do()
                 return True
             await asyncio.sleep(0.01)
         return False
