@@ -505,16 +505,13 @@ class Event(Envelope):
     beam: Level | None = None
     place: str | None = None
     candidates: list[str | int | bool] | None = None
-    how: How | None = None
     doubt: Doubt | None = None
-    dwell_us: Count | None = None
     question: str | None = None
     kind: QuestionKind | None = None
     value: str | int | bool | None = None
 
     # the parts
     source: str | None = None
-    state: str | None = None
     changes: list[str] | None = None
 
 

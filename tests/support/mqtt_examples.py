@@ -199,6 +199,7 @@ CORRECTED: dict[str, Any] = {
     **ENVELOPE,
     "event": "corrected",
     "event_id": "41.1",
+    "stroke": 12,
     "before": NEW,
     "after": CLUB,
 }

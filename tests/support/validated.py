@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from appliance.mqtt import models
-from tests.support import home_assistant
+from tests.support import documented, home_assistant
 
 _TEXTS = {"line", "score", "left"}
 _AVAILABILITY: TypeAdapter[str] = TypeAdapter(models.Availability)
@@ -39,6 +39,8 @@ def validate(topic: str, payload: str | bytes) -> Any:
     else:
         assert len(rest) <= (kind == "response"), f"{topic} is no topic of the contract"
     models.document_model(document["schema"], document).model_validate_json(text)
+    if kind == "event":
+        documented.check_event(document)
     return document
 
 
