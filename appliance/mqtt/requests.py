@@ -213,7 +213,7 @@ class Correct(Asked):
             raise ValueError('"claim" and "object" belong together')
         if self.void and facts:
             raise ValueError(f'a void stroke never happened, so it has no "{sorted(facts)[0]}"')
-        if not self.void and not facts and "player" not in given:
+        if not facts and not given & {"player", "void"}:
             raise ValueError("correct needs what really was, for example pocketed, player or void")
         return self
 

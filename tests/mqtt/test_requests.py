@@ -34,6 +34,7 @@ GOOD: list[dict[str, Any]] = [
     {"command": "correct", "stroke": 7, "pocketed": ["white"], "jumped": [], "player": 1},
     {"command": "correct", "stroke": 7, "out": {"north": 1}, "off_table": 0},
     {"command": "correct", "stroke": 7, "void": True},
+    {"command": "correct", "stroke": 7, "void": False},
     {"command": "correct", "stroke": 7, "claim": "p9", "object": "black"},
     {
         "command": "new_match",
@@ -110,7 +111,6 @@ def test_no_command_takes_a_field_that_it_does_not_have(document: dict[str, Any]
         ({"command": "object", "object": "whte"}, "malformed", 'did you mean "white"?'),
         ({"command": "object", "object": "cue", "place": "ne", "passage_id": "p1"}, "malformed", "not both"),
         ({"command": "correct", "stroke": 7}, "malformed", "needs what really was"),
-        ({"command": "correct", "stroke": 7, "void": False}, "malformed", "needs what really was"),
         ({"command": "correct", "stroke": 7, "void": True, "out": {}}, "malformed", '"out"'),
         ({"command": "correct", "stroke": 7, "claim": "p1"}, "malformed", "belong together"),
         ({"command": "correct", "stroke": 0, "void": True}, "malformed", '"stroke"'),
