@@ -1,6 +1,7 @@
 """A broker that is not who it should be, or does not want us: one clear sentence each."""
 
 import asyncio
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from appliance.mqtt.client import MqttLink
 from appliance.tools.broker import check_broker
 from appliance.tools.findings import Verdict
 from tests.support import brokers
-from tests.support.brokers import free_port, until
+from tests.support.brokers import HOST, free_port, until
 from tests.support.certificates import certificate
 
 pytestmark = pytest.mark.real
@@ -55,7 +56,14 @@ def bad(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bad]:
         f"listener {ports['client']}\ncertfile {good}\nkeyfile {good}\ncafile {good}\nrequire_certificate true"
     )
     with brokers.mosquitto(directory, extra="\n".join(extra)) as broker:
+        # The helper waits for the first listener alone.
+        asyncio.run(until(lambda: all(map(listens, ports.values())), 20.0))
         yield Bad({**ports, "plain": broker.port}, files)
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((HOST, port)) == 0
 
 
 async def news(settings: Mqtt) -> tuple[bool, str]:
