@@ -224,6 +224,10 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     record.add_argument("--config", required=True, metavar="FILE")
     record.add_argument("--last", type=_duration, metavar="10m", help="what was, instead of what comes: 90s, 10m, 2h")
 
+    rejudge = command("rejudge", _rejudge, "Judge a played match anew with other settings, and say the difference.")
+    rejudge.add_argument("--config", required=True, metavar="FILE", help="the table's file, with the settings to try")
+    rejudge.add_argument("--match", metavar="ID", help="default: the latest")
+
     watch = command("watch", _watch, "Watch every beam of a running table, live.")
     watch.add_argument("--config", metavar="FILE", help="the table's file")
     watch.add_argument("--broker", type=_host_and_port, metavar="HOST:PORT", help="instead of a file, with --table")
@@ -625,6 +629,20 @@ def _record(options: argparse.Namespace) -> int:
         _say(str(error))
         return FOUND_WRONG
     _say(told)
+    return WELL
+
+
+def _rejudge(options: argparse.Namespace) -> int:
+    (settings,) = _settings([options.config])
+    from appliance.journal import JournalError, read
+    from appliance.tools.record import RecordError
+    from appliance.tools.rejudge import rejudge
+
+    try:
+        with read(settings.table.state_dir) as reader:
+            rejudge(reader, settings, options.match, sys.stdout)
+    except (RecordError, JournalError) as error:
+        raise _WrongUseError(str(error)) from None
     return WELL
 
 

@@ -29,17 +29,18 @@ def latest_of(records: Iterable[Record]) -> TableState | None:
 def matches(directory: Path) -> dict[str, Match]:
     """Every match of the journal as it was last, by its id, oldest first; JournalError as above."""
     with read(directory) as reader:
-        return _fold_all(reader)
+        return {name: state.match for name, state in matches_of(reader).items()}
 
 
-def _fold_all(reader: JournalReader) -> dict[str, Match]:
+def matches_of(reader: JournalReader) -> dict[str, TableState]:
+    """By the id of each match, oldest first, the table as it stood when that match was last played."""
     records = sorted(
         (record for entry in reader.matches() for record in reader.records(entry.match)),
         key=lambda record: record.seq,
     )
-    found: dict[str, Match] = {}
+    found: dict[str, TableState] = {}
     state: TableState | None = None
     for record in records:
         state = evolve(state, read_record(record), record.seq)
-        found[state.match.id] = state.match
+        found[state.match.id] = state
     return found

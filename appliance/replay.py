@@ -7,6 +7,7 @@ has told everything so far, just as live sources do; nothing asks a clock.
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import Any, TextIO
 
 from appliance.config import ConfigurationError, from_document
@@ -18,6 +19,7 @@ from appliance.jsonl import read_object
 from appliance.mqtt.requests import RequestError, check_request
 from appliance.rules import BadInput
 from appliance.sensing.identify import objects_of
+from appliance.table.model import TableState
 from appliance.table.view import state_body
 from appliance.wiring import inputs_of, policy_of
 
@@ -113,6 +115,19 @@ def replay(lines: Iterable[bytes], out: TextIO, err: TextIO) -> int:
 
     A line that cannot be is bad input: one sentence with its number, and everything before it was printed.
     """
+    status, player = _play_all(lines, out, err)
+    if player is not None and status == WELL:
+        player.end()
+    return status
+
+
+def state_after(lines: Iterable[bytes], err: TextIO) -> TableState | None:
+    """What a recording comes to, with nothing printed but refusals; None where it cannot be played."""
+    status, player = _play_all(lines, StringIO(), err)
+    return None if player is None or status != WELL else player.engine.state
+
+
+def _play_all(lines: Iterable[bytes], out: TextIO, err: TextIO) -> tuple[int, _Player | None]:
     number = 0
     player: _Player | None = None
     try:
@@ -125,15 +140,13 @@ def replay(lines: Iterable[bytes], out: TextIO, err: TextIO) -> int:
                 continue
             player.line = number
             if _play(player, document):
-                player.end()
-                return WELL
+                break
         if player is None:
             raise RecordingError('the recording is empty; its first line is {"recording": 1, "config": …}')
-        player.end()
     except RecordingError as error:
         print(f"pocketbeam: line {max(number, 1)}: {error}", file=err)
-        return BAD_INPUT
-    return WELL
+        return BAD_INPUT, player
+    return WELL, player
 
 
 def _read(raw: bytes) -> dict[str, Any]:

@@ -7,6 +7,7 @@ an edge that was slow on its way belongs before a request that was not.
 
 import asyncio
 import contextlib
+import io
 import json
 import signal
 from collections.abc import Sequence
@@ -67,6 +68,32 @@ def write_last(reader: JournalReader, settings: Settings, last_s: float, clock: 
     for line in (*lines, recorder.end(max(now_ns, kept.newest_ns))):
         _write(line, out)
     return _told(recorder, len(lines))
+
+
+def match_lines(reader: JournalReader, settings: Settings, match: int) -> list[str]:
+    """One whole match, the one of that number, as a recording whose first line holds `settings`. RecordError."""
+    kept = _kept(reader)
+    found = [each for each in _beginnings(kept) if each.of_match]
+    index = next((n for n, each in enumerate(found) if each.started.match == match), None)
+    if index is None or found[index].row < kept.pruned_to:
+        raise RecordError(
+            f"the edges of match m{match} are not there any more, or lie before the last start of this machine"
+        )
+    beginning = found[index]
+    recorder = Recorder(settings, beginning)
+    rows, records = _after(beginning, kept.rows, kept.records)
+    end_ns = kept.newest_ns
+    if index + 1 < len(found):
+        following = found[index + 1]
+        end_ns = following.at_ns
+        rows = [entry for entry in rows if entry[0] <= following.row]
+        # What began the next match is none of this one's.
+        records = [entry for entry in records if entry[1].seq < following.seq]
+    out = io.StringIO()
+    _write_head(recorder, kept.rows, rows, out)
+    for line in (*recorder.lines(recorder.items(rows, records)), recorder.end(end_ns)):
+        _write(line, out)
+    return out.getvalue().splitlines()
 
 
 async def record_live(settings: Settings, clock: Clock, out: IO[str]) -> str:
@@ -136,13 +163,16 @@ def _kept(reader: JournalReader) -> _Kept:
     return _Kept(records, [entry for entry in rows if entry[1].stamp.boot_id == boot_id], pruned_to)
 
 
-def _beginning(kept: _Kept, since_ns: int | None) -> Beginning:
-    """The best one for what was since `since_ns`; for what comes (None) the match's, to which it may go back."""
+def _beginnings(kept: _Kept) -> list[Beginning]:
     try:
-        found = beginnings(kept.records, kept.boot_id)
+        return beginnings(kept.records, kept.boot_id)
     except UnreadableRecordError as error:
         raise RecordError(str(error)) from None
-    complete = [each for each in found if each.row >= kept.pruned_to]
+
+
+def _beginning(kept: _Kept, since_ns: int | None) -> Beginning:
+    """The best one for what was since `since_ns`; for what comes (None) the match's, to which it may go back."""
+    complete = [each for each in _beginnings(kept) if each.row >= kept.pruned_to]
     if since_ns is None:
         chosen = next((each for each in reversed(complete) if each.of_match), None)
     else:

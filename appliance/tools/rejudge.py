@@ -1,0 +1,78 @@
+"""`pocketbeam rejudge`: what a match that was played would have been with other settings.
+
+The match's edges and requests, as the journal keeps them, run through the whole appliance once more with the settings
+of a file, and what they come to is laid beside what counted. Nothing is changed: whoever agrees with the new account
+corrects the match by hand. Requests that named a passage or a question which is another one now are told as refused.
+"""
+
+import io
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Any, TextIO
+
+from appliance.config import Settings
+from appliance.history import matches_of
+from appliance.journal import JournalReader
+from appliance.mqtt.topics import line
+from appliance.replay import state_after
+from appliance.table.model import Match
+from appliance.table.view import observation_lines, state_body
+from appliance.tools.record import RecordError, match_lines
+
+Json = Mapping[str, Any]
+
+
+def rejudge(reader: JournalReader, settings: Settings, match_id: str | None, out: TextIO) -> bool:
+    """Print the difference that the settings would have made to a match (the latest, or `match_id`).
+
+    Whether there is one. RecordError, one sentence, where the match cannot be judged anew.
+    """
+    states = matches_of(reader)
+    wanted = match_id or next(reversed(states), None)
+    if wanted is None:
+        raise RecordError("no match has begun: there is nothing to judge")
+    if wanted not in states:
+        raise RecordError(f"there is no match {wanted}; there are {', '.join(states)}")
+    before = states[wanted]
+    refusals = io.StringIO()
+    recording = match_lines(reader, settings, before.match.started.match)
+    after = state_after((text.encode() for text in recording), refusals)
+    if after is None:
+        raise RecordError(refusals.getvalue().strip())
+    changes = differences(observed(before.match), observed(after.match))
+    edges = sum('"level"' in text for text in recording)
+    print(f"Match {wanted}, {edges} edges, judged with {settings.file or 'other settings'}:", file=out)
+    for text in changes or ["Nothing would have been otherwise."]:
+        print(text, file=out)
+    print(f"It came to:       {line({**state_body(before), 'table': settings.table.id})}", file=out)
+    print(f"It would come to: {line({**state_body(after), 'table': settings.table.id})}", file=out)
+    for text in refusals.getvalue().splitlines():
+        print(text.replace("pocketbeam: ", "Not taken this time, "), file=out)
+    print("Nothing was changed.", file=out)
+    return bool(changes)
+
+
+def observed(match: Match) -> list[str]:
+    """What counted in a match, one text each, in order."""
+    return [_words(observation) for observation in observation_lines(match)[1:]]
+
+
+def differences(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """What stands in one account and not in the other, each with its place in its own."""
+    found: list[str] = []
+    for kind, first, last, new_first, new_last in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind != "equal":
+            found += (f"  was       {index + 1}: {before[index]}" for index in range(first, last))
+            found += (f"  would be  {index + 1}: {after[index]}" for index in range(new_first, new_last))
+    return found
+
+
+def _words(observation: Json) -> str:
+    """An observation in words; inside a stroke there is no order."""
+    parts = [str(observation["type"]).replace("_", " ")]
+    for name, value in observation.items():
+        if name == "type" or value in (False, 0, [], None):
+            continue
+        said = ", ".join(sorted(map(str, value))) if isinstance(value, list | tuple) else str(value)
+        parts.append(f"{name.replace('_', ' ')} {said}")
+    return "; ".join(parts)
