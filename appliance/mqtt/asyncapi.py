@@ -58,6 +58,7 @@ def document() -> _Object:
                 "beam": {"description": "The id of a beam, a strike sensor or a button.", "examples": ["ne"]},
                 "scored": {"description": _ENDS_AND_SIDES, "enum": list(SIDE_LEVELS)},
                 "left": {"description": _ENDS_AND_SIDES, "enum": list(LEFT_LEVELS)},
+                "prefix": {"description": "Home Assistant's discovery prefix.", "default": "homeassistant"},
             },
             "correlationIds": {
                 "transaction": {
@@ -106,6 +107,17 @@ def _channels() -> _Object:
             "description": "The answer comes here with the client's correlation data, and on `response` too.",
             "messages": {"response": _ref("messages", "response")},
         },
+        "discovery": _of_home_assistant("discovery", "device/pocketbeam_{table}/config", "table"),
+        "homeAssistant": _of_home_assistant("homeAssistant", "status"),
+    }
+
+
+def _of_home_assistant(name: str, levels: str, *parameters: str) -> _Object:
+    return {
+        "address": f"{{prefix}}/{levels}",
+        "summary": "Where the configuration does not say otherwise; all of it is Home Assistant's.",
+        "parameters": {each: _ref("parameters", each) for each in ("prefix", *parameters)},
+        "messages": {name: _ref("messages", name)},
     }
 
 
@@ -127,6 +139,13 @@ def _operations() -> _Object:
         **{_operation_name(channel): send(channel, retain=True) for channel in retained},
         "sendEvent": send("event", retain=False),
         "sendBeam": send("beam", retain=False, qos=0),
+        "sendDiscovery": send("discovery", retain=True),
+        "receiveHomeAssistant": {
+            "action": "receive",
+            "channel": _ref("channels", "homeAssistant"),
+            "summary": "Everything is said again when it has started.",
+            "bindings": _operation(1, False),
+        },
         "receiveRequest": receive(
             f"At most {MAX_BYTES} bytes. A retained request is ignored: nobody knows how old it is.",
             {"channel": _ref("channels", "response")},
@@ -184,8 +203,15 @@ def _messages() -> _Object:
         "score": _plain("score", "A whole number as text; empty where the game does not use it.", number),
         "left": _plain("left", "A whole number as text; empty where the game does not use it.", number),
         "line": _plain("line", "One line of text.", text),
+        "homeAssistant": _plain("homeAssistant", "Whether Home Assistant runs.", schema.availability()),
         **{name: _json(name, model.__name__, model.__doc__) for name, model in published.items()},
         **{_message_name(model): _request(model) for model in REQUESTS},
+    }
+    messages["discovery"] = {
+        "name": "discovery",
+        "summary": "What the table is to Home Assistant: one device with its entities.",
+        "payload": {"type": "object", "description": "In Home Assistant's words, which it explains itself."},
+        "examples": [{"payload": {"device": {"identifiers": ["pocketbeam_club-1"]}, "components": {}}}],
     }
     messages["response"]["correlationId"] = _ref("correlationIds", "transaction")
     messages["response"]["bindings"] = {

@@ -172,6 +172,7 @@ REQUESTS: Mapping[str, Mapping[str, Any]] = {
 
 PLAIN: Mapping[str, str] = {
     "availability": "online",
+    "homeAssistant": "online",
     "score": "12",
     "left": "4",
     "line": "Asha 12 – 9 Ben · white 4 left · queen covered",

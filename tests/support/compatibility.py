@@ -91,6 +91,8 @@ def _commands(document: Document) -> dict[str, Schema]:
     found: dict[str, Schema] = {}
     for payload in _messages(document, "receive").values():
         schema = _at(document, payload)
+        if "command" not in schema.get("properties", {}):
+            continue
         command = schema["properties"]["command"]
         others = {name: each for name, each in schema["properties"].items() if name != "command"}
         for word in command.get("enum", [command.get("const")]):
