@@ -63,7 +63,7 @@ def test_the_commands_of_the_readme_exist() -> None:
 
 def test_the_packages_of_the_readme_are_those_that_are_installed() -> None:
     script = (ROOT / "tools" / "debian-packages").read_text("utf-8")
-    packages = re.search(r"for package in ([a-z ]+);", script)
+    packages = re.search(r"for package in ([a-z -]+);", script)
     assert packages is not None
     assert all(f"`{package}`" in README for package in packages.group(1).split())
 
