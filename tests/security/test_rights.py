@@ -132,14 +132,17 @@ def test_a_table_scores_over_tls_and_only_who_may_ask_changes_it(broker: Lan, tm
     file = written_out(broker, tmp_path)
     status, out, _ = ran(tmp_path, "check-config", str(file))
     assert status == 0, out
+    discovery = "homeassistant/device/pocketbeam_hall/config"
     hears = (f"{TABLE}/state", f"{TABLE}/response", f"{TABLE}/availability")
 
     async def play() -> None:
-        async with everybody(broker, *hears) as clients:
+        async with everybody(broker, *hears, discovery) as clients:
             umpire, display, home = clients["umpire"], clients["scoreboard"], clients["homeassistant"]
             await umpire.wait_for(lambda heard: heard.latest.get(f"{TABLE}/state"), 30.0)
             assert (await ask(umpire, command="stroke", pocketed=["white"]))["ok"]
             before = state(umpire)
+            await home.wait_for(lambda heard: heard.payloads(discovery), 20.0)
+            assert not display.payloads(discovery)
             assert before["rules"]["sides"]["A"]["pocketed"] == 1
 
             # What a read-only client tries: to ask, to forge, to take away, to pass for the table.
