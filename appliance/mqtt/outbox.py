@@ -25,7 +25,7 @@ WINDOW = 100
 """Messages sent and not acknowledged yet; more wait here, where a newer value can still replace them."""
 ANSWER_LIMIT = 200
 ANSWER_WINDOW = 20
-"""The same for answers, which are counted in the others too."""
+"""The same for answers, which are counted in the others too; where a broker takes fewer, at most half of those."""
 
 _SUSPECTED_LIMIT = 5
 _NEVER_SENT = object()
@@ -92,7 +92,8 @@ class Outbox:
             return Outgoing(message)
         if self._queue:
             return self._queue.popleft()
-        return self._answers.popleft() if self._answers and self._answers_out < ANSWER_WINDOW else None
+        room = max(1, min(ANSWER_WINDOW, self._window // 2))
+        return self._answers.popleft() if self._answers and self._answers_out < room else None
 
     def sent(self, message_id: int, outgoing: Outgoing) -> None:
         """A taken message went out under this id of the connection."""

@@ -153,6 +153,47 @@ def test_at_most_a_window_is_unacknowledged_and_newer_values_replace_those_that_
     assert outgoing.message.payload == "s49"
 
 
+@pytest.mark.parametrize(("asked", "given"), [(1, 1), (3, 3), (WINDOW + 50, WINDOW)])
+def test_a_broker_gets_no_more_at_once_than_it_takes(asked: int, given: int) -> None:
+    box = outbox()
+    box.opened(asked)
+    for number in range(WINDOW + 100):
+        box.put(event(str(number)))
+    assert len(drain(box, acknowledge=False)) == given
+    # the next broker may take more
+    box.closed()
+    box.opened()
+    drain(box)
+    for number in range(WINDOW + 100):
+        box.put(event(str(number)))
+    assert len(drain(box, acknowledge=False)) == WINDOW
+
+
+def test_answers_leave_half_of_a_narrow_broker_to_the_score() -> None:
+    box = outbox()
+    box.opened(8)
+    for number in range(8):
+        box.put(answer(str(number)))
+    assert len(drain(box, acknowledge=False)) == 4
+    box.put(value(STATE, "s"))
+    assert drain(box, acknowledge=False) == ["s"]
+
+
+def test_what_the_broker_refuses_is_counted_and_not_sent_again() -> None:
+    box = outbox()
+    box.opened()
+    box.put(event("e"))
+    outgoing = box.take()
+    assert outgoing is not None
+    box.sent(1, outgoing)
+    box.acknowledged(1, refused=True)
+    assert box.counters()["refused"] == 1
+    box.closed()
+    box.opened()
+    assert drain(box) == []
+    assert box.empty
+
+
 def test_a_message_that_breaks_five_connections_by_itself_is_given_up() -> None:
     box = outbox()
     box.put(event("poison"))

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from appliance.mqtt.client import MqttLink
+from appliance.mqtt.client import KEEPALIVE_S, MqttLink
+from appliance.mqtt.topics import Message
 from appliance.mqtt.versions import MQTT_5, MQTT_311, Outcome, next_attempt
 from tests.support import brokers
 from tests.support.brokers import HOST, Settings, until
@@ -88,15 +89,18 @@ async def served(broker: OldBroker) -> AsyncIterator[int]:
 
 
 @contextlib.asynccontextmanager
-async def linked(port: int) -> AsyncIterator[list[tuple[bool, str]]]:
-    """A table's connection, and what it says about it."""
+async def linked(port: int, keepalive_s: int = KEEPALIVE_S) -> AsyncIterator[list[tuple[bool, str]]]:
+    """A table's connection that has much to say at once, and what it says about itself."""
     news: list[tuple[bool, str]] = []
     link = MqttLink(
         Settings(port),
         "club-1",
         on_request=lambda payload, retained: None,
         on_connection=lambda connected, reason: news.append((connected, reason)),
+        keepalive_s=keepalive_s,
     )
+    for number in range(20):
+        link.publish(Message(f"pocketbeam/club-1/score/{number}", str(number), True, 1))
     task = asyncio.create_task(link.run())
     try:
         yield news
@@ -134,6 +138,79 @@ def test_a_broker_that_knows_no_version_5_has_the_table_within_ten_seconds(to_5:
             told = [reason for connected, reason in news if not connected]
             assert len(told) == (0 if why is None else 1), "a version that is not known is no news"
             assert [reason for reason in told if (why or "") not in reason] == []
+
+    asyncio.run(run())
+
+
+class NewBroker:
+    """It speaks version 5, with these properties in its welcome, and may say `goodbye` to the first message.
+
+    `heard`: what it was told, by kind of message.
+    """
+
+    def __init__(self, properties: bytes, goodbye: bytes = b"") -> None:
+        self._goodbye = goodbye
+        self._welcome = bytes([0x20, 3 + len(properties), 0, 0, len(properties)]) + properties
+        self.heard: list[int] = []
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError, OSError):
+            while True:
+                kind, length = await reader.readexactly(2)
+                body = await reader.readexactly(length)
+                self.heard.append(kind >> 4)
+                if kind >> 4 == 1:
+                    writer.write(self._welcome)
+                elif kind >> 4 == 8:
+                    writer.write(bytes([0x90, 4]) + body[:2] + b"\0\1")
+                elif kind >> 4 == 12:
+                    writer.write(b"\xd0\0")
+                elif self._goodbye:
+                    writer.write(self._goodbye)
+                    break
+        writer.close()
+
+
+@pytest.mark.real
+def test_a_broker_that_asks_for_more_frequent_signs_of_life_gets_them() -> None:
+    broker = NewBroker(bytes([0x13, 0, 1]))  # a keepalive of one second, where the table has a minute
+
+    async def run() -> None:
+        async with served(broker) as port, linked(port, keepalive_s=12) as news:
+            await until(lambda: broker.heard.count(12) >= 2)
+            assert news == [(True, "")]
+
+    asyncio.run(run())
+
+
+@pytest.mark.real
+def test_a_broker_that_takes_two_messages_at_once_gets_two() -> None:
+    broker = NewBroker(bytes([0x21, 0, 2]))
+
+    async def run() -> None:
+        async with served(broker) as port, linked(port, keepalive_s=2) as news:
+            await until(lambda: 12 in broker.heard, what="a sign of life behind the messages")
+            assert (broker.heard.count(3), news) == (2, [(True, "")])
+
+    asyncio.run(run())
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (0x8E, "closed the connection: another program has come with our client id"),
+        (0x8B, "is stopping"),
+        (0x97, "closed the connection (Quota exceeded)"),
+    ],
+)
+def test_a_broker_that_ends_the_connection_says_why(code: int, words: str) -> None:
+    broker = NewBroker(b"", goodbye=bytes([0xE0, 2, code, 0]))
+
+    async def run() -> None:
+        async with served(broker) as port, linked(port) as news:
+            await until(lambda: len(news) >= 2)
+            assert news[:2] == [(True, ""), (False, f"the broker at {HOST}:{port} {words}")]
 
     asyncio.run(run())
 
