@@ -14,6 +14,7 @@ from appliance.config import Mqtt, Settings
 from appliance.daemon import TableDaemon
 from appliance.journal import JournalError
 from appliance.notify import Pulse, ServiceManager
+from appliance.sole import TableName
 from appliance.web.server import WebServer, WebServerError
 
 _log = logging.getLogger(__name__)
@@ -57,12 +58,15 @@ async def _run(tables: Sequence[Settings], manager: ServiceManager) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping.set)
     clock = SystemClock()
+    names: list[TableName] = []
     daemons: list[TableDaemon] = []
     servers: list[WebServer] = []
     pulse = Pulse(manager, daemons, clock.monotonic_ns)
     status = 0
     try:
         for settings in tables:
+            names.append(TableName(settings))
+            names[-1].acquire()
             daemon = TableDaemon(settings, clock)
             await daemon.start()
             daemons.append(daemon)
@@ -81,6 +85,8 @@ async def _run(tables: Sequence[Settings], manager: ServiceManager) -> int:
         for server in servers:
             await server.stop()
         outcomes = await asyncio.gather(*(daemon.stop() for daemon in daemons), return_exceptions=True)
+        for name in names:
+            name.release()
     for outcome in outcomes:
         if isinstance(outcome, JournalError):
             _log.error("%s", outcome)

@@ -189,6 +189,29 @@ def test_a_second_daemon_on_the_same_journal_ends_at_once_and_names_the_first(
     asyncio.run(main())
 
 
+def test_a_second_daemon_with_a_journal_of_its_own_does_not_throw_the_first_out(
+    tmp_path: Path, broker: Mosquitto
+) -> None:
+    async def main() -> None:
+        async with table(tmp_path, broker.port) as (_, running, heard):
+            (tmp_path / "other").mkdir()
+            second = configured(tmp_path / "other", broker.port)
+            before = heard.payloads(f"{BASE}/availability")
+            status, out, err = ran(tmp_path, "run", "--config", str(second), within_s=10)
+            assert (status, out) == (1, "")
+            assert f"table t1 is already run by process {running.process.pid} at the broker" in err
+            assert "Traceback" not in err
+            # It has not even been seen: nobody was thrown out, and no journal was begun.
+            assert heard.payloads(f"{BASE}/availability") == before
+            assert not list((tmp_path / "other" / "state-t1").glob("journal*"))
+            running.signal(signal.SIGTERM)
+            assert running.wait() == 0
+            with program(tmp_path, "run", "--config", str(second)):
+                await heard.wait_for(lambda h: h.payloads(f"{BASE}/availability")[-1] == "online")
+
+    asyncio.run(main())
+
+
 def test_a_broker_that_comes_late_and_one_that_forgets(tmp_path: Path) -> None:
     async def main() -> None:
         late = Mosquitto(tmp_path)
