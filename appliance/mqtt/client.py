@@ -26,6 +26,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from appliance.mqtt.backoff import Backoff
+from appliance.mqtt.identity import client_id
 from appliance.mqtt.outbox import WINDOW, Outbox
 from appliance.mqtt.replies import OnRequest, ReplyTo
 from appliance.mqtt.topics import BASE, Message, availability_message, request_topic, topic
@@ -89,7 +90,7 @@ class MqttLink:
         self._on_request = on_request
         self._on_connection = on_connection
         self._keepalive_s = keepalive_s
-        self._client_id = f"{BASE}-{table}"
+        self._table = table
         self._requests = request_topic(table, base=base)
         self._birth = availability_message(table, online=True, base=base)
         self._farewell = availability_message(table, online=False, base=base)
@@ -149,13 +150,14 @@ class MqttLink:
 
     async def _open(self) -> "_Connection":
         settings = self._settings
+        password = read_password(settings)
         connection = _Connection(
             hostname=settings.host,
             port=settings.port,
             username=settings.username,
-            password=read_password(settings),
+            password=password,
             logger=_library_log,
-            identifier=self._client_id,
+            identifier=client_id(self._table, password),
             protocol=aiomqtt.ProtocolVersion(self._level),
             # Version 5 has another word for it, and is as forgetful by default.
             clean_session=None if self._level == MQTT_5 else True,

@@ -47,7 +47,9 @@ class Lan:
         )
 
     @contextlib.asynccontextmanager
-    async def client(self, account: str, *hears: str, websocket: bool = False) -> AsyncIterator[Recorder]:
+    async def client(
+        self, account: str, *hears: str, websocket: bool = False, client_id: str | None = None
+    ) -> AsyncIterator[Recorder]:
         """A connected client that has subscribed to `hears`, records, and may say something."""
         context = ssl.create_default_context(cafile=str(self.directory / "ca.crt"))
         async with aiomqtt.Client(
@@ -57,6 +59,7 @@ class Lan:
             password=self.password(account),
             tls_context=context,
             transport="websockets" if websocket else "tcp",
+            identifier=client_id,
         ) as client:
             recorder = Recorder(client)
             recording = asyncio.create_task(recorder.listen())

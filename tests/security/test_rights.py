@@ -5,6 +5,8 @@ import contextlib
 import json
 import re
 import secrets
+import socket
+import struct
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import pytest
 from tests.security.lan import ACCOUNTS, Lan, lan
 from tests.support.brokers import Recorder
 from tests.support.processes import program, ran
+from tests.web.packets import connect
 
 pytestmark = pytest.mark.real
 
@@ -122,6 +125,14 @@ async def ask(client: Recorder, **request: Any) -> dict[str, Any]:
     return answered
 
 
+def die_with_a_will(broker: Lan, account: str, topic: str, words: str) -> None:
+    """A client whose will the broker is to carry out, and it ends without a word."""
+    with socket.create_connection(("127.0.0.1", broker.ports.plain), 10) as sock:
+        sock.sendall(connect("dying", account, broker.password(account), will=(topic, words)))
+        sock.recv(4)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
 def state(heard: Recorder) -> dict[str, Any]:
     """The newest state that was heard."""
     document: dict[str, Any] = json.loads(heard.latest[f"{TABLE}/state"])
@@ -155,6 +166,10 @@ def test_a_table_scores_over_tls_and_only_who_may_ask_changes_it(broker: Lan, tm
                 await client.publish(f"{TABLE}/state", None, retain=True)
                 await client.publish(f"{TABLE}/availability", "offline", retain=True)
                 await client.publish(f"{TABLE}/response", forged)
+
+            async with broker.client("scoreboard", client_id="pocketbeam-hall"):
+                # No table is thrown out by it, and a will is no way to write either.
+                die_with_a_will(broker, "scoreboard", f"{TABLE}/availability", "offline")
 
             # Whoever may ask, may; and this is the very next thing that the table heard of.
             assert (await ask(home, command="pause"))["seq"] == before["seq"] + 1
