@@ -8,6 +8,7 @@ from typing import Any
 
 from appliance import __version__
 from appliance.mqtt import examples, models, schema
+from appliance.mqtt.client import KEEPALIVE_S
 from appliance.mqtt.requests import MAX_BYTES, REQUESTS, Asked
 from appliance.mqtt.topics import BASE, LEFT_LEVELS, LINE_LIMIT, SIDE_LEVELS
 
@@ -174,13 +175,7 @@ def _operation(qos: int, retain: bool) -> _Object:
 
 def _will() -> _Object:
     will = {"topic": f"{BASE}/{{table}}/availability", "qos": 1, "message": "offline", "retain": True}
-    return {
-        "clientId": f"{BASE}-{{table}}",
-        "cleanSession": True,
-        "lastWill": will,
-        "keepAlive": 15,
-        "bindingVersion": _BINDING,
-    }
+    return {"cleanSession": True, "lastWill": will, "keepAlive": KEEPALIVE_S, "bindingVersion": _BINDING}
 
 
 # --- messages ----------------------------------------------------------------------------------------------
