@@ -326,6 +326,25 @@ def show(components: Document, published: Published) -> None:
             ha.attributes(component, payload)
 
 
+def test_up_since_stands_still_until_the_clock_is_set() -> None:
+    """A time that moved a little with each message would be news to Home Assistant each time."""
+
+    async def main() -> None:
+        async with table() as t1:
+            await t1.run_for(SETTLED_S)
+            began = t1.health["started_at"]
+            for _ in range(20):
+                t1.wall.step(0.07)
+                await t1.run_for(60)
+                assert t1.health["started_at"] == began
+            t1.wall.step(3600)
+            await t1.run_for(60)
+            later = seconds(t1.health["started_at"]) - seconds(began)
+            assert later == pytest.approx(3600 + 20 * 0.07, abs=0.01)
+
+    play(main())
+
+
 def press(table: Table, key: str, chosen: str | None = None) -> None:
     """A finger on one of the device's buttons, or a choice in its select."""
     table.say(json.dumps(ha.command(announced(table)["components"][key], chosen)))
