@@ -5,12 +5,15 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from appliance.journal import AlreadyRunningError, InlineJournal, Journal, JournalPort
+from appliance.journal import AlreadyRunningError, InlineJournal, Journal, JournalPort, lock
 from appliance.journal.lock import LOCK_FILE
 from tests.journal.material import Listener, batch, journal_on, reopened
 
@@ -98,3 +101,61 @@ def test_a_missing_state_directory_is_made_for_its_owner_alone(tmp_path: Path) -
     assert reopened(directory).last_seq == 0
     assert directory.stat().st_mode & 0o777 == 0o700
     assert directory.parent.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.real
+def test_of_two_that_start_at_the_same_moment_one_runs_and_the_other_names_it(tmp_path: Path) -> None:
+    """FR-125: started by hand beside the service, a few milliseconds apart, again and again."""
+    for _ in range(3):
+        both = [
+            subprocess.Popen(
+                [sys.executable, "-c", HOLDER, str(tmp_path)],
+                cwd=ROOT,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            for _ in range(2)
+        ]
+        try:
+            ended = [holder for holder in both if holder.stdout is not None and holder.stdout.readline() == b""]
+            assert len(ended) == 1
+            (runs,) = (holder for holder in both if holder not in ended)
+            _, err = ended[0].communicate(timeout=20)
+            assert f"is already run by process {runs.pid}".encode() in err
+            assert runs.poll() is None
+        finally:
+            for holder in both:
+                end(holder)
+
+
+def test_one_that_is_still_stopping_is_waited_for(tmp_path: Path) -> None:
+    """FR-125: the service manager may start the new program while the old one writes its last group."""
+    old = journal_on(tmp_path, Listener())
+    old.open()
+    old.append(batch(1))
+    waiting = threading.Event()
+
+    def stop() -> None:
+        waiting.wait(20)
+        old.close()
+
+    stopping = threading.Thread(target=stop)
+    stopping.start()
+    with once_it_waits(waiting):
+        assert reopened(tmp_path).last_seq == 1
+    stopping.join()
+
+
+@contextmanager
+def once_it_waits(waiting: threading.Event) -> Iterator[None]:
+    """Let the other one go on once this one has begun to wait."""
+    sleep = time.sleep
+
+    def noted(seconds: float) -> None:
+        waiting.set()
+        sleep(seconds)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lock.time, "sleep", noted)
+        yield

@@ -8,6 +8,7 @@ import tty
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from random import Random
 
 import pytest
 import serial
@@ -485,3 +486,43 @@ async def pump_until_back(host: Host, master: int, board: Mcu) -> None:
         await host.until(lambda: host.count(SourceBack) == 1)
     finally:
         loop.remove_reader(master)
+
+
+@pytest.mark.parametrize("opens", ["before", "afterwards"])
+def test_another_program_that_reads_the_port_takes_bytes_and_never_an_edge(tmp_path: Path, opens: str):
+    """FR-058: it honours no lock, and what it has read the host never sees: told again, and counted as gaps."""
+
+    async def play() -> None:
+        board = PtyMcu(Mcu(12, BOOT_ID, now_us()), tmp_path / "board", now_us)
+        host = Host(board.path)
+        random = Random(58)
+        stolen = 0
+        board.start()
+        thief = os.open(board.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY) if opens == "before" else None
+        async with running(host, board):
+            await host.until(lambda: host.count(Levels) > 0)
+            if thief is None:
+                try:
+                    thief = os.open(board.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+                except OSError as error:
+                    if error.errno != errno.EBUSY:
+                        raise
+                    return  # whoever is not root is kept out
+            driven: list[tuple[int, int]] = []
+            for number in range(100):
+                driven.append((number % 3, 1 - number // 3 % 2))
+                board.drive(*driven[-1])
+                with suppress(BlockingIOError):
+                    stolen += len(os.read(thief, random.randint(1, 40)))
+                await asyncio.sleep(0)
+            await host.until(lambda: host.edges == driven)
+            async with asyncio.timeout(DEADLINE_S):
+                await board.acknowledged()
+            counters = host.source.counters
+        os.close(thief)
+        assert stolen > 100
+        assert host.edges == driven
+        assert not host.count(EdgesLost)
+        assert counters.bad_frames + counters.gaps > 0, "what was missing was noticed"
+
+    asyncio.run(play())
