@@ -7,6 +7,7 @@ from appliance.rules.copying import changed
 from appliance.table.doubts import number_of
 from appliance.table.fold import fold_match, fold_step, start_fold, why_not_scored
 from appliance.table.model import (
+    SUPERSEDED,
     UNSCORED_KEPT,
     Abandoned,
     Amended,
@@ -141,7 +142,7 @@ def _step(state: TableState, event: Stepped, seq: int) -> TableState:
 
 
 def _superseded(fallen: tuple[Fallen, ...]) -> tuple[Unscored, ...]:
-    return tuple(Unscored(f, "told otherwise by hand") for f in fallen)
+    return tuple(Unscored(f, SUPERSEDED) for f in fallen)
 
 
 def _sort_passages(state: TableState, before: Fold, *, same: int = 0) -> TableState:

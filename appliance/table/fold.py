@@ -80,7 +80,7 @@ def fold_step(fold: Fold, step: Step) -> Fold:
     left = tuple(question for question in open_now if _is_open(fold, question))
     settled = tuple(question for question in open_now if question not in left)
     news = (
-        *_assumed_news(settled, step),
+        *_settled_news(settled, step),
         *fold.news,
         *(_question_opened(question) for question in step.questions),
     )
@@ -141,9 +141,12 @@ def _answer(fold: Fold, question_id: str, value: str | bool | int) -> Fold:
 
 
 def _is_open(fold: Fold, question: Question) -> bool:
-    """Whether the question's stroke still waits and its passage still has no name, or is still in doubt."""
+    """Whether the question's stroke still waits and its passage still has no name, or is still in doubt.
+
+    What a void stroke was is of no interest to anybody.
+    """
     stroke = next((item for item in fold.waiting if item.number == question.stroke), None)
-    if stroke is None:
+    if stroke is None or _is_void(fold.corrections.get(stroke.number, ())):
         return False
     if question.passage_id is None:
         return question.stroke not in dict(fold.shooters)
@@ -390,20 +393,24 @@ def _result(state: rules.GameState, certain: bool) -> Json:
     return {**{key: document[key] for key in keys if key in document}, "certain": certain}
 
 
-def _assumed_news(settled: Iterable[Question], step: Step) -> tuple[Json, ...]:
-    """The questions that nobody answered and that took their assumption with this step."""
+def _settled_news(settled: Iterable[Question], step: Step) -> tuple[Json, ...]:
+    """The questions that nobody answered and that this step settled: by their assumption, or since what was said
+    of the rest of the stroke left one thing only.
+    """
+    said = step.action.question if isinstance(step.action, Answered) else None
     found: list[Json] = []
     for question in settled:
         judged = next((j for j in step.judged if j.stroke == question.stroke), None)
-        if judged is None:
+        if judged is None or question.id == said:
             continue
         value: object = judged.player if question.passage_id is None and judged.player_assumed else None
+        assumed = value is not None
         for judgement in judged.objects:
-            if judgement.passage_id == question.passage_id and judgement.how == "assumed":
-                value = _assumed_value(question, judgement)
+            if judgement.passage_id == question.passage_id:
+                value, assumed = _assumed_value(question, judgement), judgement.how == "assumed"
         if value is not None:
             document = {"event": "question_answered", "question": question.id, "stroke": question.stroke}
-            found.append({**document, "value": value, "assumed": True})
+            found.append({**document, "value": value, **({"assumed": True} if assumed else {})})
     return tuple(found)
 
 
@@ -455,5 +462,7 @@ def judge(fold: Fold, may_assume: Callable[[Fold, int], bool]) -> Verdict:
 
 def _needs(fold: Fold, stroke: StrokeClosed) -> tuple[Need, ...]:
     """What is open about a waiting stroke; who shot is only known to be open once the stroke is next."""
+    if _is_void(fold.corrections.get(stroke.number, ())):
+        return ()
     needs = settle(fold, stroke).needs
     return needs if fold.queue[0] is stroke else tuple(need for need in needs if need.kind != "who_shot")

@@ -465,6 +465,7 @@ class PassageDoubted:
 
 
 UNDONE = "the stroke was undone"
+SUPERSEDED = "told otherwise by hand"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,10 @@ from typing import Any
 from appliance import rules
 from appliance.table.doubts import open_doubt
 from appliance.table.model import (
+    SUPERSEDED,
     UNDONE,
     Amended,
+    Called,
     Corrected,
     Fallen,
     Fold,
@@ -180,6 +182,9 @@ def _stepped(action: object, before: TableState, after: TableState) -> list[Json
             return [_corrected(stroke, before, after)]
         case Swapped():
             return [{"event": "players_changed", "players": _players(after.match.seats)}]
+        case StrokeClosed() | Called():
+            taken = [_not_scored(fallen, SUPERSEDED) for fallen in action.superseded]
+            return [*after.fold.news, *taken]
         case _:
             return list(after.fold.news)
 

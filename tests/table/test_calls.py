@@ -15,6 +15,21 @@ def test_these_take_the_place_of_the_open_strokes_passages(call):
     assert table.lines == [{"type": call}]
     assert table.turn == 1
     assert table.unscored() == {first, second}, "kept as superseded, and can be claimed"
+    assert told_not_scored(table) == [first, second]
+
+
+def told_not_scored(table):
+    return [news["passage_id"] for news in table.news if news["event"] == "passage_not_scored"]
+
+
+def test_what_a_call_took_is_told_though_the_call_itself_waits():
+    table = Session(unknown="ask")
+    table.passes(at=1)
+    table.press(1, at=2)
+    taken = table.passes("white", at=10)
+    table.do("no_stroke", at=11)
+    assert table.pending == [1]
+    assert told_not_scored(table) == [taken]
 
 
 def test_their_number_is_free_for_the_stroke_that_follows():
@@ -135,6 +150,7 @@ def test_by_hand_takes_the_place_of_what_the_beams_saw():
     assert table.state.fold.strokes[0].stroke.number == 1
     assert table.state.fold.strokes[0].stroke.superseded[0].passage_id == passage
     assert table.unscored() == {passage}
+    assert told_not_scored(table) == [passage]
 
 
 def test_by_hand_keeps_what_was_called_jumped_unless_it_says_otherwise():

@@ -185,6 +185,23 @@ def test_a_void_pending_stroke_lets_the_others_go_on():
     assert [question["kind"] for question in table.questions] == ["what_fell"]
 
 
+def test_nothing_is_asked_about_a_void_stroke_that_waits_for_its_turn():
+    table = Session(unknown="ask")
+    table.passes(at=1)
+    table.press(1, at=2)
+    table.passes(at=10)
+    table.press(1, at=11)
+    table.do("correct", stroke=2, void=True)
+    assert [question["stroke"] for question in table.questions] == [1]
+    assert table.pending == [1, 2]
+    table.do("undo")
+    assert [(question["id"], question["stroke"]) for question in table.questions] == [("q1", 1), ("q2", 2)]
+    table.do("redo")
+    table.do("answer", value="white")
+    assert table.pending == []
+    assert table.strokes == [["white"]]
+
+
 def test_a_correction_reaches_back_across_boards():
     table = Session(position=NEARLY_WON)
     table.press(1, at=1)

@@ -219,6 +219,19 @@ def test_narrowing_takes_what_is_known_from_what_is_not():
     assert fell(table) == [("striker", "beam"), ("queen", "beam")], "there is only one striker"
 
 
+def test_an_answer_that_leaves_one_thing_for_another_question_answers_that_too():
+    table = Session(unknown="ask")
+    table.passes("queen", "white", at=1, place="ne")
+    table.passes("queen", "striker", at=1.2, place="nw")
+    table.press(1, at=2)
+    assert [question["id"] for question in table.questions] == ["q1", "q2"]
+    table.do("answer", question="q2", value="queen")
+    assert table.questions == []
+    answered = [(news["question"], news["value"]) for news in table.news if news["event"] == "question_answered"]
+    assert sorted(answered) == [("q1", "white"), ("q2", "queen")]
+    assert all("assumed" not in news for news in table.news), "nothing was assumed: nothing else was left"
+
+
 def test_with_no_candidate_left_it_is_not_scored():
     table = Session(
         unknown="ask",
