@@ -4,10 +4,13 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from appliance.config import Tls
+from appliance.web.server import WebServer
 from tests.security.hostile import NAMES
 from tests.security.lan import Lan, lan
 from tests.support.brokers import until
@@ -41,6 +44,31 @@ def beside() -> Iterator[LoopThread]:
     loop = LoopThread()
     yield loop
     loop.close()
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"password_file": Path("/dev/null")}, "the broker refuses this page"),
+        ({"tls": Tls()}, "the broker cannot be trusted"),
+        ({"tls": None}, "the broker is away"),
+        ({"port": 1}, "the broker is away"),
+    ],
+    ids=["wrong password", "unknown authority", "no TLS", "nobody there"],
+)
+def test_a_page_says_why_it_shows_nothing(
+    broker: Lan, browser: Browser, beside: LoopThread, changes: dict[str, Any], reason: str
+) -> None:
+    settings = broker.settings("appliance").model_copy(update=changes)
+    server = WebServer("127.0.0.1", 0, settings, "hall")
+    port = beside.run(server.start())
+    page = browser.new_context().new_page()
+    try:
+        page.goto(f"http://127.0.0.1:{port}/")
+        expect(page.locator("#status")).to_have_text(f"Waiting for the table: {reason}", timeout=WAIT_MS)
+    finally:
+        page.context.close()
+        beside.run(server.stop())
 
 
 def table(directory: Path, broker: Lan, account: str = "appliance") -> Path:
