@@ -16,6 +16,7 @@ import pytest
 
 from appliance.journal import InlineJournal, JournalError
 from appliance.journal.copies import automatic_copies, check_copy, make_automatic_copy
+from appliance.journal.numbering import read_numbering
 from appliance.journal.replacing import finish_replacing
 from appliance.journal.store import JOURNAL_FILE, Store
 from tests.journal.images import ACKNOWLEDGED, Image, Note, images, read_notes
@@ -75,6 +76,8 @@ def outcome(image: Image, directory: Path, *, go_on: bool) -> str:
         journal.close()
     if last_seq < promised:
         return "lost"
+    if read_numbering(directory).up_to < promised:
+        return "a number could be given out twice"
     if records != [(seq, 0, seq // MATCH + 1, "stroke_closed", record(seq).body) for seq in range(1, last_seq + 1)]:
         return "doubled, invented or a gap"
     kept = len(rows)
