@@ -94,7 +94,7 @@ async def play(plan: Plan, nodes: Sequence[RabbitMq], directory: Path) -> Result
             return alive() and all(board.seq >= 0 for board in boards)
 
         await _until(opened, STARTED_WITHIN_S, "a state of every table")
-        following += [asyncio.create_task(board.follow()) for board in boards]
+        following += [asyncio.create_task(board.follow(number * 0.05)) for number, board in enumerate(boards)]
         await _until(started, STARTED_WITHIN_S, "a state at every scoreboard")
         began_ns = time.monotonic_ns()
         await asyncio.sleep(plan.before_s)

@@ -47,8 +47,9 @@ class Scoreboard:
     retained_at_first: int = 0
     since_ns: int = 0
 
-    async def follow(self) -> None:
-        """Show the table until cancelled."""
+    async def follow(self, after_s: float) -> None:
+        """Show the table until cancelled, from `after_s` on: nobody switches hundreds of displays on at once."""
+        await asyncio.sleep(after_s)
         attempt = 0
         while True:
             port = self.ports[attempt % len(self.ports)]
@@ -102,7 +103,7 @@ def hush_the_library(loop: asyncio.AbstractEventLoop) -> None:
     """A connection that broke while it was made is known by then; the library's futures say it once more."""
 
     def hear(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        if not isinstance(context.get("exception"), aiomqtt.MqttError | OSError):
+        if not isinstance(context.get("exception"), aiomqtt.MqttError | OSError | asyncio.CancelledError):
             loop.default_exception_handler(context)
 
     loop.set_exception_handler(hear)
