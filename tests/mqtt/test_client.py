@@ -442,6 +442,27 @@ def test_a_flood_of_requests_reaches_the_table_or_the_counter() -> None:
     asyncio.run(run())
 
 
+def test_a_backlog_of_requests_keeps_no_sign_of_life_from_the_broker() -> None:
+    """Each takes 0.3 s of the one thread there is; a broker gives up on whoever is silent for 3 s."""
+    asked = len(REQUEST).to_bytes(2, "big") + REQUEST.encode() + b"{}"
+    polite = Polite(then=(bytes([0x30, len(asked)]) + asked) * 15)
+    signs: list[int] = []
+
+    async def run() -> None:
+        async with server(polite) as (port, _), table(Settings(port), keepalive_s=2) as club:
+
+            def slow(payload: bytes, retained: bool) -> None:
+                time.sleep(0.3)
+                signs.append(polite.pings)
+
+            club.link._on_request = slow  # type: ignore[assignment]
+            await until(lambda: len(signs) == 15, 30)
+            assert club.news == [(True, "")]
+            assert signs[-1] >= 3, "while it was busy for 4.5 s"
+
+    asyncio.run(run())
+
+
 def test_stopping_does_not_wait_for_a_broker_that_has_gone_silent(mosquitto: Mosquitto) -> None:
     async def run() -> None:
         async with table(mosquitto.settings) as club:

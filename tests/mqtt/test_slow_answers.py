@@ -1,15 +1,7 @@
-"""A table that needs long for what it is asked stays connected and answers in order."""
+"""A table that needs long for what it is asked answers in order, and does each thing once."""
 
-import asyncio
 import json
-import time
-from pathlib import Path
 
-import pytest
-
-from appliance.mqtt.client import MqttLink
-from tests.support import brokers
-from tests.support.brokers import Settings, recorder, until
 from tests.support.ring1 import Table, play
 
 MANY = 50
@@ -36,38 +28,3 @@ def test_what_was_asked_while_the_disk_hung_is_answered_in_order_once_it_is_safe
             assert table.state["seq"] == before + MANY, "each was done once"
 
     play(main())
-
-
-@pytest.mark.real
-def test_a_backlog_of_requests_keeps_no_sign_of_life_from_the_broker(tmp_path: Path) -> None:
-    """Each takes 0.3 s of the one thread there is; the broker gives up on whoever is silent for 3 s."""
-    heard: list[bytes] = []
-    news: list[tuple[bool, str]] = []
-
-    def slow(payload: bytes, retained: bool) -> None:
-        heard.append(payload)
-        time.sleep(0.3)
-
-    async def run(port: int) -> None:
-        link = MqttLink(
-            Settings(port),
-            "t1",
-            on_request=slow,
-            on_connection=lambda connected, reason: news.append((connected, reason)),
-            keepalive_s=2,
-        )
-        task = asyncio.create_task(link.run())
-        try:
-            await until(lambda: news)
-            async with recorder(port, "nothing") as asking:
-                for number in range(15):
-                    await asking.publish("pocketbeam/t1/request", str(number))
-                await until(lambda: len(heard) == 15, 30)
-                assert heard == [str(number).encode() for number in range(15)]
-                assert news == [(True, "")]
-        finally:
-            task.cancel()
-            await task
-
-    with brokers.mosquitto(tmp_path) as broker:
-        asyncio.run(run(broker.port))
