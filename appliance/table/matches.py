@@ -7,7 +7,7 @@ from unicodedata import category
 from appliance import rules
 from appliance.table.draft import Draft, Refuse
 from appliance.table.inputs import Begin, Request
-from appliance.table.model import Abandoned, Json, MatchStarted, Policy, Seat, StrokeDropped, TableState
+from appliance.table.model import Abandoned, Json, MatchStarted, Policy, Resumed, Seat, StrokeDropped, TableState
 
 FINISHED = frozenset({"match_over", "round_over"})
 NAME_LENGTH = 40
@@ -63,6 +63,9 @@ def begin_match(draft: Draft, request: Request) -> None:
         if fields.get("abandon") is not True:
             raise Refuse("match_running", 'a match is running; add "abandon": true to give it up')
         abandon(draft)
+    if state.paused_ns is not None:
+        # Whoever begins a match wants to play it.
+        draft.emit(Resumed(request.at_ns))
     draft.emit(
         MatchStarted(
             match=draft.state.last_match + 1,

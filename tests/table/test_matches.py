@@ -165,6 +165,15 @@ def test_abandon_true_gives_the_running_match_up():
     assert table.names[-2:] == ["match_abandoned", "match_started"]
 
 
+def test_a_new_match_ends_the_pause_and_says_so():
+    table = Session()
+    table.played("white")
+    table.do("pause")
+    table.do("new_match", abandon=True)
+    assert table.names == ["match_abandoned", "resumed", "match_started"]
+    assert table.document["paused"] is False
+
+
 def test_a_refused_new_match_gives_nothing_up():
     table = Session()
     table.played("white")
