@@ -19,11 +19,15 @@ from appliance import rules
 from appliance.table.model import JudgedStroke, StrokeClosed
 from sim.buttons import CARPETBALL
 from sim.evening import Evening
+from sim.physics import US_PER_S
 from sim.rig import NS_PER_US
 from sim.truth import Drop, TrueStroke
 
 Cause = Literal["none", "assumed", "floor", "other"]
 """What first made the score wrong that stands now."""
+
+FOUND_OUT_US = 10 * US_PER_S
+"""The slowest fault is known for what it is after so long."""
 
 
 Odd = tuple[int, list[tuple[str, str]]]
@@ -35,13 +39,14 @@ class Figures:
     """Sums over matches; all of them add up.
 
     `right_count` is how many strokes had the right number of objects and of strikers without anybody's help.
-    `followed_on` is how many wrong ones had the right number of objects and were only wrong because the score had
-    been wrong before: they go where the first error went. `late_drops` is how many wrong ones had a disc that dropped
-    when the stroke seemed over. `moved` objects counted in the stroke beside their own, and are neither lost nor
-    invented; `invented_misread` of the invented are what a sensor took for something that counts. `floor_…` is what
-    physics hid: strokes with an object that no beam saw (`unseen`), that shares one pulse with another (`merged`), that
-    looks like the bounce of the one before (`like_a_bounce`), or that a slot, a colour or a magnet sensor took for
-    something else (`misread`).
+    `silently_wrong_told` is how many of the silently wrong miss nothing but what fell past beams of which the table told
+    that something was wrong with them. `followed_on` is how many wrong ones had the right number of objects and were
+    only wrong because the score had been wrong before: they go where the first error went. `late_drops` is how many
+    wrong ones had a disc that dropped when the stroke seemed over. `moved` objects counted in the stroke beside their
+    own, and are neither lost nor invented; `invented_misread` of the invented are what a sensor took for something that
+    counts. `floor_…` is what physics hid: strokes with an object that no beam saw (`unseen`), that shares one pulse
+    with another (`merged`), that looks like the bounce of the one before (`like_a_bounce`), or that a slot, a colour or
+    a magnet sensor took for something else (`misread`).
     """
 
     matches: int = 0
@@ -53,6 +58,7 @@ class Figures:
     assumed_wrong: int = 0
     silently_wrong: int = 0
     silently_wrong_beyond_floor: int = 0
+    silently_wrong_told: int = 0
     followed_on: int = 0
     late_drops: int = 0
     right_count: int = 0
@@ -146,6 +152,7 @@ def _count_stroke(found: Figures, evening: Evening, stroke: TrueStroke, made: _M
         found.assumed_wrong += heap == "assumed"
         found.silently_wrong += heap != "assumed"
         found.silently_wrong_beyond_floor += heap == "other"
+        found.silently_wrong_told += heap != "assumed" and _missed_what_was_told(evening, stroke, truly, counted)
         cause = cause if cause != "none" else own
     found.right_count += _numbers(truly) == _numbers(counted) and (right or not helped)
     taps, done = evening.people.taps[stroke.start_us], evening.people.done[stroke.start_us]
@@ -171,6 +178,24 @@ def _count_stroke(found: Figures, evening: Evening, stroke: TrueStroke, made: _M
     found.floor_like_a_bounce += stroke.like_a_bounce
     found.floor_misread += stroke.misread
     return cause
+
+
+def _missed_what_was_told(
+    evening: Evening, stroke: TrueStroke, truly: Counter[tuple[str, str]], counted: Counter[tuple[str, str]]
+) -> bool:
+    """Whether all that is missing, and nothing is too much, fell past beams whose fault was told, or was soon after."""
+    missing = truly - counted
+    if not missing or counted - truly:
+        return False
+    return all(any(_was_out(evening, d) for d in stroke.drops if (d.place, d.object) == each) for each in missing)
+
+
+def _was_out(evening: Evening, drop: Drop) -> bool:
+    """Whether something was known to be wrong with the beam that a drop passed, or was found out because of that."""
+    return any(
+        start_us - FOUND_OUT_US <= drop.first_us and (end_us is None or drop.first_us <= end_us)
+        for start_us, end_us in evening.rig.outages.get(drop.beam, ())
+    )
 
 
 @dataclass(slots=True)

@@ -120,6 +120,7 @@ def text(document: dict[str, Any]) -> str:
         row("assumed wrong", document["assumed_wrong"], "marked as assumed"),
         row("silently wrong", document["silently_wrong"], "nothing marks it"),
         row("  beyond the floor", document["silently_wrong_beyond_floor"], "of these, what physics did not hide"),
+        row("  past a faulty beam", document["silently_wrong_told"], "of these, where the table told of the fault"),
         row("physical floor", document["physical_floor"], _floor(document)),
         row("count and striker", document["right_count"], "right without help, whatever the colours"),
         f"  taps per stroke {document['taps_per_stroke']:.2f}, per pass {document['taps_per_pass']:.2f}, per pocketing "

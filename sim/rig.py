@@ -46,7 +46,8 @@ class Wire:
 @dataclass(slots=True)
 class Rig:
     """One table under simulated hands. `matches` holds every match that the table has had, as it was last; `pulses`
-    everything that broke a beam or pressed a button, with its beginning and end.
+    everything that broke a beam or pressed a button, with its beginning and end; `outages`, by beam, from when to when
+    the table told that something was wrong with it (None: still).
     """
 
     settings: Settings
@@ -55,6 +56,7 @@ class Rig:
     news: list[Mapping[str, Any]] = field(default_factory=list)
     remarks: int = 0
     pulses: list[tuple[str, int, int]] = field(default_factory=list)
+    outages: dict[str, list[tuple[int, int | None]]] = field(default_factory=dict)
     matches: dict[str, Match] = field(default_factory=dict)
     judged: dict[tuple[str, int], JudgedStroke] = field(default_factory=dict)
     _wires: dict[str, Wire] = field(default_factory=dict)
@@ -173,6 +175,8 @@ class Rig:
         changed = False
         for output in outputs:
             self.news.extend(output.news)
+            for news in output.news:
+                self._hear(news)
             self.remarks += output.remark is not None
             changed = changed or output.state is not None
         if not changed:
@@ -183,6 +187,15 @@ class Rig:
             key = (match.id, entry.stroke.number)
             if key not in self._sealed:
                 self.judged[key] = entry
+
+    def _hear(self, news: Mapping[str, Any]) -> None:
+        if news["event"] not in ("beam_fault", "beam_well") or "beam" not in news:
+            return
+        found = self.outages.setdefault(news["beam"], [])
+        if found and found[-1][1] is None:
+            found[-1] = (found[-1][0], self.now_us)
+        if news["event"] == "beam_fault":
+            found.append((self.now_us, None))
 
     @property
     def _source(self) -> str:
