@@ -467,14 +467,14 @@ def sentence(error: Exception, settings: BrokerSettings, *, welcomed: bool = Tru
     cause = error.__cause__ or error
     if isinstance(cause, _DismissedError) and isinstance(cause.rc, ReasonCode):
         return _DISMISSALS.get(cause.rc.value, "the broker at {} closed the connection ({})").format(where, cause.rc)
+    if isinstance(cause, aiomqtt.MqttCodeError) and isinstance(cause.rc, ReasonCode) and cause.rc.value in _LOSSES:
+        return _LOSSES[cause.rc.value].format(where)
+    doubt = "" if welcomed else f": {_TLS_WANTED[settings.tls is not None]}"
     if isinstance(cause, aiomqtt.MqttCodeError):
-        code = cause.rc.value if isinstance(cause.rc, ReasonCode) else 0
-        return _LOSSES.get(code, "the broker at {} closed the connection").format(where) + (
-            "" if welcomed or code in _LOSSES else f" without a word: {_TLS_WANTED[settings.tls is not None]}"
-        )
+        return f"the broker at {where} closed the connection{doubt and ' without a word'}{doubt}"
     if isinstance(cause, OSError):
         return f"the connection to {where} broke: {cause.strerror or cause}"
-    return f"{where} does not answer as a broker does"
+    return f"{where} does not answer as a broker does{doubt}"
 
 
 _REFUSALS = {

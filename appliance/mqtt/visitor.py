@@ -96,4 +96,4 @@ async def visit(
         raise VisitError(str(error), Outcome.NOT_REACHED) from None
     except (RejectedError, aiomqtt.MqttError) as error:
         outcome = Outcome.WELCOMED if welcomed else outcome_of(error)
-        raise VisitError(sentence(error, settings), outcome) from None
+        raise VisitError(sentence(error, settings, welcomed=welcomed), outcome) from None
