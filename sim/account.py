@@ -39,14 +39,14 @@ class Figures:
     """Sums over matches; all of them add up.
 
     `right_count` is how many strokes had the right number of objects and of strikers without anybody's help.
-    `silently_wrong_told` is how many of the silently wrong miss nothing but what fell past beams of which the table told
-    that something was wrong with them. `followed_on` is how many wrong ones had the right number of objects and were
-    only wrong because the score had been wrong before: they go where the first error went. `late_drops` is how many
-    wrong ones had a disc that dropped when the stroke seemed over. `moved` objects counted in the stroke beside their
-    own, and are neither lost nor invented; `invented_misread` of the invented are what a sensor took for something that
-    counts. `floor_…` is what physics hid: strokes with an object that no beam saw (`unseen`), that shares one pulse
-    with another (`merged`), that looks like the bounce of the one before (`like_a_bounce`), or that a slot, a colour or
-    a magnet sensor took for something else (`misread`).
+    `silently_wrong_told` is how many of the silently wrong miss nothing but what fell past beams of which the table
+    told that something was wrong with them. `followed_on` is how many wrong ones had the right number of objects and
+    were only wrong because the score had been wrong before: they go where the first error went. `late_drops` is how
+    many wrong ones had a disc that dropped when the stroke seemed over. `moved` objects counted in the stroke beside
+    their own, and are neither lost nor invented; `invented_misread` of the invented are what a sensor took for
+    something that counts. `floor_…` is what physics hid: strokes with an object that no beam saw (`unseen`), that
+    shares one pulse with another (`merged`), that looks like the bounce of the one before (`like_a_bounce`), or that
+    a slot, a colour or a magnet sensor took for something else (`misread`).
     """
 
     matches: int = 0
