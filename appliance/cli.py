@@ -48,6 +48,9 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    with contextlib.suppress(AttributeError):  # a stream that somebody else put there
+        # A name in letters that this terminal does not know is no reason to stop.
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         options = _parse(arguments)
         set_up_logging(getattr(options, "log_level", "info"))

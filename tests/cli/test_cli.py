@@ -221,3 +221,14 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         done = subprocess.run(command, cwd=ROOT, stdout=pipe, stderr=subprocess.PIPE, check=False, timeout=60)
     assert done.returncode == 141
     assert done.stderr == b""
+
+
+@pytest.mark.real
+def test_letters_that_the_terminal_does_not_know_are_no_error(tmp_path: Path) -> None:
+    file = tmp_path / "עידו.toml"
+    file.write_text(f'[table]\nid = "t"\ngame = "club_carrom"\nstate_dir = "{tmp_path}/state"\n', "utf-8")
+    command = [sys.executable, "-m", "appliance", "check-config", str(file)]
+    known = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, cwd=ROOT, env=known, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert r"\u05e2\u05d9\u05d3\u05d5.toml" in done.stdout
