@@ -89,7 +89,8 @@ def lan(*, plain_on_network: bool = False) -> Iterator[Lan]:
                     [program, "-c", str(place / "broker" / "mosquitto.conf")], stdin=subprocess.DEVNULL, stderr=log
                 )
             try:
-                if _listens(process, (ports.tls, ports.websocket_tls, ports.plain)):
+                opened = (ports.websocket,) if plain_on_network else ()
+                if _listens(process, (ports.tls, ports.websocket_tls, ports.plain, *opened)):
                     yield Lan(place / "broker", ports, told)
                     return
             finally:

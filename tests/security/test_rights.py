@@ -100,6 +100,39 @@ def test_a_display_in_a_browser_comes_in_over_websocket(broker: Lan) -> None:
     asyncio.run(look())
 
 
+def test_what_is_not_encrypted_is_for_this_machine_unless_it_is_opened_on_purpose(broker: Lan) -> None:
+    assert listening_on(broker.ports.plain) == {"127.0.0.1"}
+    assert listening_on(broker.ports.websocket) == set()
+    for port in (broker.ports.tls, broker.ports.websocket_tls):
+        assert not listening_on(port) & {"127.0.0.1"}
+    with lan(plain_on_network=True) as opened:
+        for port in (opened.ports.plain, opened.ports.websocket):
+            assert listening_on(port)
+            assert not listening_on(port) & {"127.0.0.1"}
+        for transport, port in (("tcp", opened.ports.plain), ("websockets", opened.ports.websocket)):
+
+            async def come_in(transport: Any = transport, port: int = port) -> None:
+                password = opened.password("scoreboard")
+                async with aiomqtt.Client(
+                    "127.0.0.1", port, username="scoreboard", password=password, transport=transport
+                ) as display:
+                    await display.subscribe(f"{TABLE}/line")
+
+            asyncio.run(come_in())
+
+
+def listening_on(port: int) -> set[str]:
+    """The addresses at which somebody listens on a port, by the kernel's own tables."""
+    found = set()
+    for table, size in (("tcp", 8), ("tcp6", 32)):
+        for line in Path(f"/proc/net/{table}").read_text("ascii").splitlines()[1:]:
+            address, state = line.split()[1], line.split()[3]
+            host, _, number = address.partition(":")
+            if state == "0A" and int(number, 16) == port:
+                found.add("every" if host == "0" * size else ".".join(str(part) for part in bytes.fromhex(host)[3::-1]))
+    return found
+
+
 def written_out(broker: Lan, directory: Path) -> Path:
     """A table's file by the lines that the command printed, and the table's own."""
     lines = broker.told.splitlines()
