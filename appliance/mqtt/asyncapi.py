@@ -40,14 +40,8 @@ def document() -> _Object:
         },
         "defaultContentType": "application/json",
         "servers": {
-            "broker": {
-                "host": "{host}:{port}",
-                "protocol": "mqtt",
-                "protocolVersion": "5.0, 3.1.1",
-                "description": "The broker of the table's configuration; `mqtts` where that has a section for TLS.",
-                "variables": {"host": {"default": "127.0.0.1"}, "port": {"default": "1883"}},
-                "bindings": {"mqtt": _will()},
-            }
+            "broker": _server("mqtt", "127.0.0.1", "1883", "The broker of the table's configuration."),
+            "brokerInNetwork": _server("mqtts", "localhost", "8883", "The same, where it has a section for TLS."),
         },
         "channels": _channels(),
         "operations": _operations(),
@@ -173,9 +167,17 @@ def _operation(qos: int, retain: bool) -> _Object:
     return {"mqtt": {"qos": qos, "retain": retain, "bindingVersion": _BINDING}}
 
 
-def _will() -> _Object:
+def _server(protocol: str, host: str, port: str, words: str) -> _Object:
     will = {"topic": f"{BASE}/{{table}}/availability", "qos": 1, "message": "offline", "retain": True}
-    return {"cleanSession": True, "lastWill": will, "keepAlive": KEEPALIVE_S, "bindingVersion": _BINDING}
+    session = {"cleanSession": True, "lastWill": will, "keepAlive": KEEPALIVE_S, "bindingVersion": _BINDING}
+    return {
+        "host": "{host}:{port}",
+        "protocol": protocol,
+        "protocolVersion": "5.0",
+        "description": f"{words} The table speaks 3.1.1 where the broker does not know version 5.",
+        "variables": {"host": {"default": host}, "port": {"default": port}},
+        "bindings": {"mqtt": session},
+    }
 
 
 # --- messages ----------------------------------------------------------------------------------------------
