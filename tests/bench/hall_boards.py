@@ -1,9 +1,10 @@
 """The scoreboards of a hall: each follows one table, at whichever node of the cluster it finds.
 
 A scoreboard subscribes to `availability`, `state` and `health` by name. A node of RabbitMQ keeps retained values
-for itself: who connects to another node than the table gets none. So a scoreboard that has no state a moment
-after it came asks for it with `sync`, and again until it has it, each time after a longer wait: hundreds that ask
-every moment keep a busy hall from answering. It never goes back behind a `seq` that it has seen.
+for itself: who connects to another node than the table gets none. So a scoreboard that has not heard both `state`
+and `availability` a moment after it came asks for them with `sync`, and again until it has, each time after a longer
+wait: hundreds that ask every moment keep a busy hall from answering. A state alone does not do: one that changes
+just then comes by itself, and says nothing of the rest. It never goes back behind a `seq` that it has seen.
 """
 
 import asyncio
@@ -46,6 +47,7 @@ class Scoreboard:
     asked: int = 0
     retained_at_first: int = 0
     since_ns: int = 0
+    _told: set[str] = field(default_factory=set)
 
     async def follow(self, after_s: float) -> None:
         """Show the table until cancelled, from `after_s` on: nobody switches hundreds of displays on at once."""
@@ -56,6 +58,7 @@ class Scoreboard:
             with contextlib.suppress(aiomqtt.MqttError, OSError):
                 async with aiomqtt.Client(HOST, port, keepalive=KEEPALIVE_S, timeout=10) as client:
                     self.connects += 1
+                    self._told.clear()
                     fresh = asyncio.Event()
                     asking = asyncio.create_task(self._ask(client, fresh))
                     try:
@@ -85,10 +88,12 @@ class Scoreboard:
         payload = bytes(message.payload or b"").decode()  # type: ignore[arg-type]
         level = message.topic.value.rsplit("/", 1)[1]
         self.messages += 1
+        self._told.add(level)
+        if {"state", "availability"} <= self._told:
+            fresh.set()
         if level == "state":
             seq = json.loads(payload)["seq"]
             self.retained_at_first += bool(message.retain)
-            fresh.set()
             if seq < self.seq:
                 self.older += 1
                 return
