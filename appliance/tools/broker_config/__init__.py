@@ -48,7 +48,11 @@ def broker_config(directory: Path, names: tuple[str, ...], listeners: Listeners)
         raise BrokerConfigError(f"{directory} is there already and is never overwritten: name a new directory")
     if not directory.parent.is_dir():
         raise BrokerConfigError(f"there is no directory {directory.parent} to write into")
-    being_made = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
+    try:
+        being_made = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
+    except OSError as error:
+        why = f"{directory.parent} cannot be written to: {(error.strerror or str(error)).lower()}"
+        raise BrokerConfigError(f"{why}; does it need sudo?" if isinstance(error, PermissionError) else why) from None
     try:
         _write(being_made, directory, names, listeners)
         # An empty directory gives way to it; one that somebody has filled meanwhile does not.
