@@ -55,6 +55,8 @@ _PING_PART = 0.6
 _BEATS = 12
 _REFUSED = 0x80
 _WRONG_VERSION = 0x84
+_AROUND_A_MESSAGE = 16
+"""Bytes of a message beside topic, payload and correlation data, at most."""
 
 _log = logging.getLogger(__name__)
 _library_log = logging.getLogger(f"{__name__}.library")
@@ -227,6 +229,9 @@ class MqttLink:
         if connection is None:
             return
         while connection.has_room() and (outgoing := self._outbox.take()):
+            if connection.is_too_big(outgoing.message):
+                self._outbox.give_up(outgoing)
+                continue
             message_id = connection.send(outgoing.message)
             # Even a message that could not be written counts as sent: the connection is gone then, and
             # everything unacknowledged is sent again on the next one.
@@ -292,6 +297,7 @@ class _Connection(aiomqtt.Client):
     window = WINDOW
     """How many unacknowledged messages the broker takes."""
 
+    _largest: int | None = None
     _acked: Callable[[int, bool], None]
     _drained: Callable[[], None]
     _sending = False
@@ -320,6 +326,13 @@ class _Connection(aiomqtt.Client):
             return self._client.publish(message.topic, message.payload, message.qos, message.retain, properties).mid
         finally:
             self._sending = False
+
+    def is_too_big(self, message: Message) -> bool:
+        """Whether the broker has said that it would end the connection over this."""
+        if self._largest is None:
+            return False
+        parts = (message.topic.encode(), (message.payload or "").encode(), message.correlation or b"")
+        return sum(map(len, parts)) + _AROUND_A_MESSAGE > self._largest
 
     def flush(self) -> None:
         """Writes what `send` left; what the socket does not take now follows when it does."""
@@ -407,6 +420,7 @@ class _Connection(aiomqtt.Client):
         properties: Properties | None = None,
     ) -> None:
         self.window = getattr(properties, "ReceiveMaximum", WINDOW)
+        self._largest = getattr(properties, "MaximumPacketSize", None)
         super()._on_connect(client, userdata, flags, reason_code, properties)
 
     def _on_message(self, client: PahoClient, userdata: Any, message: Any) -> None:

@@ -109,6 +109,11 @@ class Outbox:
             self._again -= outgoing.again
             self._answers_out -= outgoing.message.is_answer
 
+    def give_up(self, outgoing: Outgoing) -> None:
+        """A taken message that this broker will never have: counted, and gone."""
+        self.refused += 1
+        self._again -= outgoing.again
+
     def opened(self, window: int = WINDOW) -> None:
         """A new connection, whose broker takes `window` messages at once: everything retained is due again."""
         self._open = True

@@ -16,6 +16,7 @@ import pytest
 
 from appliance.mqtt.client import MqttLink
 from appliance.mqtt.topics import Message
+from appliance.mqtt.versions import MQTT_311
 from tests.support import brokers
 from tests.support.brokers import HOST, Mosquitto, Recorder, Settings, child_table, free_port, recorder, until
 from tests.support.certificates import certificate
@@ -493,11 +494,40 @@ def test_a_full_socket_holds_values_back_and_the_newest_one_comes(mosquitto: Mos
     asyncio.run(run())
 
 
-def test_an_event_that_the_broker_finds_too_big_is_given_up_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_what_a_broker_has_said_is_too_big_is_not_sent_and_counted(tmp_path: Path) -> None:
+    """In MQTT 5 it says so; what is small enough goes on, on the same connection."""
     with brokers.mosquitto(tmp_path, extra="max_packet_size 4096") as broker:
 
         async def run() -> None:
             async with table(broker.settings) as club, recorder(broker.port) as heard:
+                await heard.wait_for(lambda heard: AVAILABILITY in heard.latest)
+                for message in (
+                    value(STATE, "x" * 5000),
+                    event("x" * 4096),
+                    event("x" * 4000),
+                    value(LINE, "ä" * 2100),
+                ):
+                    club.link.publish(message)
+                await heard.wait_for(lambda heard: heard.payloads(EVENT) == ["x" * 4000])
+                club.link.publish(value(STATE, "small again"))
+                await heard.wait_for(lambda heard: heard.payloads(STATE) == ["small again"])
+                counters = club.link.counters()
+                assert (counters["refused"], counters["connects"], counters["failures"]) == (3, 1, 0)
+                assert LINE not in heard.latest
+
+        asyncio.run(run())
+
+
+def test_an_event_that_the_broker_finds_too_big_is_given_up_and_the_rest_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In MQTT 3.1.1 it only hangs up."""
+    monkeypatch.setattr("appliance.mqtt.client.next_attempt", lambda level, outcome: (MQTT_311, False))
+    with brokers.mosquitto(tmp_path, extra="max_packet_size 4096") as broker:
+
+        async def run() -> None:
+            async with recorder(broker.port) as heard, table(broker.settings) as club:
+                club.link._level = MQTT_311  # no attempt has been made yet
                 await heard.wait_for(lambda heard: AVAILABILITY in heard.latest)
                 club.link.publish(event("x" * 5000))
                 club.link.publish(event("behind it"))
