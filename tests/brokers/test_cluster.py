@@ -16,7 +16,7 @@ from tests.brokers.people import at, hearing, linked
 from tests.support.broker_kinds import RabbitMq, cluster
 from tests.support.brokers import child_table, until
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ import pytest
 from tests.support.brokers import HOST, Mosquitto, listens
 
 RABBITMQ = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
-START_WITHIN_S = 90.0
+START_WITHIN_S = 120.0
 """An Erlang node on a machine that has other things to do takes its time."""
 STOP_WITHIN_S = 30.0
 
