@@ -273,6 +273,9 @@ def _made(evening: Evening) -> list[_Made]:
         if entry.stroke.by == "request":
             # Told by hand to put the score right: nothing that the table saw.
             continue
+        if entry.player is None and entry.observation is None:
+            # Hands between boards, and what people answered about them: nobody's stroke.
+            continue
         windows = set()
         told = _told(entry, carpetball=carpetball)
         for fallen in entry.stroke.fallen:
