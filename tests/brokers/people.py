@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from appliance.mqtt.client import MqttLink
@@ -33,7 +33,7 @@ class Table:
 
 
 @contextlib.asynccontextmanager
-async def linked(port: int, name: str) -> AsyncIterator[Table]:
+async def linked(port: int, name: str, *, newcomers: Sequence[str] = ()) -> AsyncIterator[Table]:
     """A table's link to the broker; at the end it says goodbye."""
     made = Table(
         MqttLink(
@@ -41,6 +41,7 @@ async def linked(port: int, name: str) -> AsyncIterator[Table]:
             name,
             on_request=lambda payload, retained, *_: made.requests.append((payload, retained)),
             on_connection=lambda connected, reason: made.news.append((connected, reason)),
+            newcomers=newcomers,
         )
     )
     task = asyncio.create_task(made.link.run())

@@ -51,6 +51,20 @@ async def test_page(broker: Broker, table: str, patience_s: float) -> None:
             await server.stop()
 
 
+@case("Home Assistant, which listens with a wildcard, hears of the tables when it says that it has started")
+async def test_home_assistant(broker: Broker, table: str, patience_s: float) -> None:
+    birth, config = f"{table}/status", f"{table}/device/x/config"
+    async with linked(broker.port, table, newcomers=[birth]) as playing:
+        playing.link.publish(Message(config, "c", True, 1))
+        await until(lambda: playing.connected, patience_s)
+        async with hearing(broker.port, f"{table}/device/+/config") as home_assistant:
+            told = len(playing.news)
+            await home_assistant.publish(birth, "online")
+            await until(lambda: len(playing.news) > told, patience_s)
+            playing.link.republish()
+            await home_assistant.wait_for(lambda heard: heard.latest.get(config) == "c", patience_s)
+
+
 ONLY_3_1_1 = (
     "Programs that insist on MQTT 5 cannot be used, and Home Assistant, which asks for it, raises a repair issue: "
     "set it to 3.1.1 there. A table speaks both, its pages 3.1.1."
