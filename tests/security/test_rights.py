@@ -14,6 +14,7 @@ from typing import Any
 import aiomqtt
 import pytest
 
+from appliance.tools.broker_config.configuration import LARGEST_MESSAGE
 from tests.security.lan import ACCOUNTS, Lan, lan
 from tests.support.brokers import Recorder
 from tests.support.processes import program, ran
@@ -98,6 +99,20 @@ def test_a_display_in_a_browser_comes_in_over_websocket(broker: Lan) -> None:
             await display.wait_for(lambda heard: heard.payloads(f"{TABLE}/line") == ["Asha 12 – 9 Ben"])
 
     asyncio.run(look())
+
+
+def test_what_is_longer_than_anything_of_ours_goes_no_further_than_the_broker(broker: Lan) -> None:
+    async def push() -> None:
+        async with broker.client("appliance", f"{TABLE}/request") as table:
+            with pytest.raises(aiomqtt.MqttError):
+                async with broker.client("umpire") as umpire:
+                    await umpire.publish(f"{TABLE}/request", b"x" * (LARGEST_MESSAGE + 1))
+            async with broker.client("umpire") as umpire:
+                await umpire.publish(f"{TABLE}/request", b"x" * (LARGEST_MESSAGE - 100))
+            await table.wait_for(lambda heard: heard.messages)
+            assert [len(heard.payload) for heard in table.messages] == [LARGEST_MESSAGE - 100]
+
+    asyncio.run(push())
 
 
 def test_what_is_not_encrypted_is_for_this_machine_unless_it_is_opened_on_purpose(broker: Lan) -> None:
