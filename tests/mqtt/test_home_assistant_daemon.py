@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from appliance.mqtt.announcer import FILE, FileMemory, describe, newcomers
+from appliance.config import ConfigurationError, from_document
+from appliance.mqtt.announcer import FILE, FileMemory, describe, introduction, newcomers
 from appliance.mqtt.home_assistant import Announced, discovery, plan
 from sim.players import simulate
 from tests.support import home_assistant as ha
@@ -417,6 +418,23 @@ def test_a_match_that_was_given_up_by_a_press_can_be_had_back() -> None:
             assert (await t1.request({"command": "stroke", "pocketed": ["white"]}))["ok"]
 
     play(main())
+
+
+# --- the configuration -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prefix", ["", "a b", "/a", "a/", "a//b", "a/#", "+", "ä"])
+def test_a_prefix_that_is_no_topic_is_refused_with_one_that_would_do(prefix: str) -> None:
+    document = {**Table().document, "home_assistant": {"prefix": prefix}}
+    with pytest.raises(ConfigurationError, match=r'home_assistant\.prefix: must be a topic .* such as "homeassistant"'):
+        from_document(document)
+
+
+def test_a_table_announces_itself_unless_it_is_told_not_to() -> None:
+    document = {key: each for key, each in Table().document.items() if key != "home_assistant"}
+    assert introduction(from_document(document)) == f"homeassistant/device/{CONFIG}"
+    assert introduction(from_document({**document, "home_assistant": {"prefix": "a/b"}})) == f"a/b/device/{CONFIG}"
+    assert introduction(from_document({**document, "home_assistant": {"enabled": False}})) is None
 
 
 # --- the file ----------------------------------------------------------------------------------------------

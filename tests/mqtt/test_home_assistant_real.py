@@ -98,6 +98,20 @@ def test_a_thousand_births_are_answered_together(mosquitto: Mosquitto) -> None:
     asyncio.run(run())
 
 
+def test_a_broker_that_forgot_the_announcement_has_it_again(mosquitto: Mosquitto) -> None:
+    async def run() -> None:
+        async with table(mosquitto) as told:
+            mosquitto.kill()
+            await until(lambda: not told[-1])
+            mosquitto.start()
+            await until(lambda: told[-1])
+            async with recorder(mosquitto.port) as newcomer:
+                await newcomer.wait_for(lambda heard: set(heard.latest) >= set(EVERYTHING))
+                assert all(message.retained for message in newcomer.messages)
+
+    asyncio.run(run())
+
+
 OUTAGE_S = 0.5
 
 
