@@ -265,6 +265,22 @@ class Store:
         rows = self.connection.execute(f"SELECT row, {_ROW_COLUMNS} WHERE row > ? ORDER BY row", (row,))
         return tuple((number, _source_row(columns)) for number, *columns in rows)
 
+    def records_from(self, seq: int) -> Iterator[Record]:
+        """Every record from that `seq` on, one after the other: what follows damage is not asked for."""
+        columns = _RECORD_COLUMNS.replace("INDEXED BY record_by_match", "NOT INDEXED")
+        rows = self.connection.execute(f"SELECT {columns} WHERE seq >= ? ORDER BY seq, ordinal", (seq,))
+        return (_record(row) for row in rows)
+
+    def rows_from(self, row: int) -> Iterator[SourceRow]:
+        """Every source row from that number on, one after the other."""
+        rows = self.connection.execute(f"SELECT {_ROW_COLUMNS} WHERE row >= ? ORDER BY row", (row,))
+        return (_source_row(columns) for columns in rows)
+
+    def answers(self) -> Iterator[Answer]:
+        """The answers that are remembered, oldest first."""
+        found = self.connection.execute("SELECT transaction_id, response FROM answer ORDER BY position")
+        return (Answer(transaction, response) for transaction, response in found)
+
     def placed_records(self, match: int, seq: int) -> tuple[tuple[int, Record], ...]:
         """The records behind `seq` from that match on, each with the number of the newest row before its batch."""
         records = self.connection.execute(

@@ -7,15 +7,17 @@ remount the old one would talk to a file that is no longer there. For the same r
 durable before the files were seen under their names once more: SQLite writes happily to what was deleted.
 
 A journal that turns out damaged at the start is kept under a dated name and the newest sound copy takes its
-place, or an empty one. Damage found in play cannot be mended while everything since the last copy stands in
-the damaged file alone: it is told, and the next start deals with it.
+place, or an empty one, with what can still be read of the damaged one (`salvage.py`). Damage found in play cannot
+be mended while everything since the last copy stands in the damaged file alone: it is told, and the next start
+deals with it.
 """
 
 import logging
+import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -36,6 +38,7 @@ from appliance.journal.order import SeqGuard
 from appliance.journal.pruning import LIMITS, EndsStroke, Limits
 from appliance.journal.reader import read
 from appliance.journal.replacing import DAMAGE_FILE, finish_replacing, replace_journal
+from appliance.journal.salvage import SALVAGE_DIRECTORY, salvaged
 from appliance.journal.store import JOURNAL_FILE, Store, damage_told, is_damage
 from appliance.journal.values import (
     Batch,
@@ -110,6 +113,8 @@ class Journal:
         self._notice_match: int | None = None
         self._distrusted: set[Path] = set()
         self._to_replace: tuple[Path | None, str] | None = None  # decided, and not done yet
+        self._may_salvage = False  # what the damaged file holds beyond that copy
+        self._salvaged_on: Path | None = None
         self._numbering = Numbering()
         self._numbering_kept = self._numbering  # as the file has it
 
@@ -169,7 +174,9 @@ class Journal:
         try:
             if self._end == (0, 0):
                 raise DamagedJournalError(reason)
-            recovered = self._numbered(self._start_from_copy(DamagedJournalError(reason)))
+            if self._salvaged_on is not None:  # the copy by itself may be sound
+                self._distrusted.discard(self._salvaged_on)
+            recovered = self._numbered(self._start_from_copy(DamagedJournalError(reason), salvages=False))
         except BaseException:
             self._lock.release()
             raise
@@ -250,6 +257,7 @@ class Journal:
         if is_marked_unsafe(self._directory):
             self._numbering = self._numbering.after_loss()
         try:
+            shutil.rmtree(self._directory / SALVAGE_DIRECTORY, ignore_errors=True)
             interrupted = finish_replacing(self._directory)
             if (self._directory / DAMAGE_FILE).exists():
                 raise DamagedJournalError((self._directory / DAMAGE_FILE).read_text("utf-8", "replace").strip())
@@ -259,6 +267,8 @@ class Journal:
                     self._store.check_content()
                 recovered = self._store.recover()
             self._end = self._store.end
+            if recovered.last_seq and not self._numbering.is_beyond(recovered.last_seq):
+                self._numbering = self._numbering.ahead_of(recovered.last_seq)
             if interrupted:
                 self._give_notice("A damaged journal has been set aside; what it held since the last backup is lost")
             return recovered
@@ -277,10 +287,13 @@ class Journal:
         except DamagedJournalError as damage:
             return self._start_from_copy(damage)
 
-    def _start_from_copy(self, damage: DamagedJournalError) -> Recovered:
-        """Have the newest sound copy, or nothing, take the damaged journal's place; at once if the disk lets us."""
+    def _start_from_copy(self, damage: DamagedJournalError, *, salvages: bool = True) -> Recovered:
+        """Have the newest sound copy, or nothing, take the damaged journal's place; at once if the disk lets us.
+
+        `salvages`: with what can be read of the damaged one beyond it.
+        """
         copy = newest_sound_copy(self._directory, self._distrusted)
-        self._to_replace = (copy, str(damage))
+        self._to_replace, self._may_salvage, self._salvaged_on = (copy, str(damage)), salvages, None
         self._numbering = self._numbering.after_loss()
         if copy is not None:
             self._distrusted.add(copy)
@@ -290,6 +303,7 @@ class Journal:
             return store.recover()
         except (sqlite3.OperationalError, OSError) as error:
             self._refused(error)
+        self._may_salvage = False  # the table starts from the copy alone
         if copy is None:
             self._end = (0, 0)
             return _NOTHING
@@ -302,8 +316,14 @@ class Journal:
         if self._to_replace is not None:
             copy, why = self._to_replace
             self._keep_numbering()  # before: a power cut in between costs numbers, and never gives one out twice
-            aside = replace_journal(self._directory, copy, "damaged", self._clock.wall_ns())
-            if copy is None:
+            with salvaged(self._directory, copy) if self._may_salvage else nullcontext() as salvage:
+                new = salvage.file if salvage else copy
+                aside = replace_journal(self._directory, new, "damaged", self._clock.wall_ns())
+            if salvage:
+                self._salvaged_on = copy
+                since = f" since the backup {copy.name}" if copy is not None else ""
+                lost = f"{salvage.inputs} inputs{since} could be read in it, what may have come after them is lost"
+            elif copy is None:
                 lost = "an empty journal has taken over: nothing of what was played is there"
             else:
                 lost = f"the backup {copy.name} has taken over: what was played since is lost"

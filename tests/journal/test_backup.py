@@ -346,7 +346,7 @@ class TestAutomaticCopies:
         with pytest.raises(DamagedJournalError):
             check_copy(tmp_path / JOURNAL_FILE)
         again = journal_on(tmp_path, Listener())
-        assert again.open().last_seq == 0
+        assert 0 < again.open().last_seq < 400, "what stands before the damage"
         again.close()
         assert list(tmp_path.glob("journal-damaged-*.sqlite"))
 

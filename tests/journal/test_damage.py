@@ -88,16 +88,19 @@ def test_a_damaged_journal_is_kept_and_the_newest_copy_or_an_empty_one_takes_ove
     bad = (tmp_path / JOURNAL_FILE).read_bytes()
 
     journal, recovered = started(tmp_path)
-    known = 15 if copied else 0
+    is_readable = damage == "an index"  # every other leaves nothing of so small a file
+    known = 35 if is_readable else 15 if copied else 0
     assert recovered.last_seq == known
-    assert recovered.records == tuple(record(seq, (seq - 1) // 10 + 1) for seq in range(1, known + 1))
+    first = 21 if known == 35 else 1  # of the last two matches
+    assert recovered.records == tuple(record(seq, (seq - 1) // 10 + 1) for seq in range(first, known + 1))
     (kept,) = aside(tmp_path)
     assert kept.read_bytes() == bad
     health = journal.health()
     assert not health.safe
     assert health.reason == health.notice is not None
     assert str(kept) in health.reason
-    assert ("000001-20250301T120000Z.sqlite" if copied else "an empty journal") in health.reason
+    took_over = f"{known - 15 * copied} inputs" if is_readable else "an empty journal"
+    assert ("000001-20250301T120000Z.sqlite" if copied else took_over) in health.reason
 
     # Nobody has heard a number twice: all that were given out lie below the ones that come.
     assert recovered.seq_floor >= 35
@@ -145,8 +148,9 @@ def test_side_files_go_with_their_file_and_never_meet_another(tmp_path: Path) ->
     (tmp_path / DAMAGE_FILE).write_text("the journal was found damaged in play\n")
 
     journal, recovered = started(tmp_path)
-    assert recovered.last_seq == 5
-    assert str(journal.health().reason).startswith("the journal was found damaged in play; the backup 000001-")
+    assert recovered.last_seq == 29
+    reason = str(journal.health().reason)
+    assert reason.startswith("the journal was found damaged in play; 24 inputs since the backup 000001-")
     journal.close()
     (kept,) = aside(tmp_path)
     assert kept.with_name(f"{kept.name}-wal").read_bytes() == log

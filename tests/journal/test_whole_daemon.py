@@ -221,6 +221,29 @@ def test_a_damaged_journal_never_keeps_a_table_from_starting_and_is_told_aloud(
     assert len(list(tmp_path.glob("journal-damaged-*.sqlite"))) == 1
 
 
+def test_what_can_still_be_read_of_a_damaged_journal_is_played_on(tmp_path: Path) -> None:
+    """An index is gone; the match stands in the table's own tree."""
+
+    async def main() -> None:
+        async with playing(tmp_path) as table:
+            await table.score(3)
+        with sqlite3.connect(tmp_path / JOURNAL_FILE) as connection:
+            (page,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'record_by_match'").fetchone()
+        connection.close()
+        with (tmp_path / JOURNAL_FILE).open("r+b") as file:
+            file.seek((page - 1) * 4096)
+            file.write(bytes(4096))
+        async with playing(tmp_path) as table:
+            await table.until(lambda: "state" in table.caught.latest)
+            assert "inputs could be read in it" in table.journal["reason"]
+            assert table.pocketed == 3
+            assert (await table.ask("undo"))["ok"]
+            assert table.pocketed == 2
+
+    asyncio.run(main())
+    assert len(list(tmp_path.glob("journal-damaged-*.sqlite"))) == 1
+
+
 @pytest.mark.parametrize("change", ["version = 2", "kind = 'danced', body = '{\"kind\": \"danced\"}'"])
 def test_a_journal_of_a_newer_program_stops_the_start_in_words_and_stays(tmp_path: Path, change: str) -> None:
     async def main() -> None:
