@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from appliance.events import Brightness, ColourReading, Edge, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
 from appliance.sensing.debounce import STIR_NS, Condition, Debouncer, Passage, Signal
-from appliance.sensing.dips import Dips
+from appliance.sensing.dips import LEAST, Dips
 from appliance.sensing.groups import Group
 from appliance.sensing.hands import Stretch, is_hand
 from appliance.sensing.inputs import Beam, Button, Input, LongPress, StrikeSensor
@@ -214,6 +214,9 @@ class SensorBank:
         beams = {each.input.channel: each for each in self._beams[source] if each.is_serviceable}
         dips = self._dips[source]
         channels = dips.edge(line.input.channel, at_ns, {c: each.debouncer.active for c, each in beams.items()})
+        if dips.is_spike(line.input.channel):
+            self._believe(beams.values())
+            return []
         if len({_place(beams[channel].input) for channel in channels}) < 2:
             # Beams side by side may well see one object at the same moment.
             return []
@@ -227,6 +230,14 @@ class SensorBank:
                 group.void(each.input, (dips.began_ns(channels), at_ns), Uncounted.DIP)
                 news += self._group_news(each, at_ns)
         return news
+
+    def _believe(self, beams: Iterable[Line]) -> None:
+        """One beam was broken for a moment only: where too few others go on, they are no dip."""
+        going_on = [line for line in beams if line.dip_from_ns is not None and line.debouncer.active]
+        if len(going_on) < LEAST:
+            for line in going_on:
+                line.dip_from_ns = None
+                line.debouncer.believe()
 
     def _levels(self, levels: Levels) -> list[TableSignal]:
         told = dict(levels.levels)

@@ -180,6 +180,10 @@ class Debouncer:
         self._counts = False
         return self._changed_ns
 
+    def believe(self) -> None:
+        """The break that goes on was voided for nothing: take it for what it is."""
+        self._counts = self.condition is Condition.OK
+
     def begin(self, active: bool, at_ns: int) -> list[Signal]:
         """Take the true level silently: a beam that is broken now is a condition, never a passage."""
         self._known = True

@@ -90,6 +90,30 @@ def test_a_lamp_that_makes_all_of_them_flicker_together_brings_nothing():
     assert lines.counted() == []
 
 
+SPIKES = [(each.id, 1000 + 10 * n, 1) for n in range(40) for each in FOUR]
+"""A lamp at 100 Hz in all four, for 1 ms each time: too short to be noise."""
+
+
+@pytest.mark.parametrize("phase_ms", [0, 0.3, 0.9, 1, 1.5, 2.5, 5, 8.5, 9.5])
+@pytest.mark.parametrize("width_ms", [29, 30, 30.5, 33])
+def test_a_disc_counts_while_a_lamp_flickers_in_all_of_them(phase_ms, width_ms):
+    lines = Lines(*FOUR)
+    start = 1200 + phase_ms
+    others = [spike for spike in SPIKES if spike[0] != "sw"]
+    # What hides behind the disc is not seen in its own beam.
+    own = [s for s in SPIKES if s[0] == "sw" and (s[1] + 1 < start or s[1] > start + width_ms)]
+    lines.pulses(("sw", start, width_ms), *others, *own)
+    assert lines.counted() == ["sw"]
+    (only,) = [each for each in lines.final() if each.reason is None]
+    assert only.doubt is None
+
+
+def test_a_dip_in_which_some_recover_at_once_is_one_all_the_same():
+    lines = Lines(*FOUR, pocket("fifth", 4))
+    lines.pulses(("ne", 1000, 1.2), *((name, 1000, 30) for name in ("nw", "se", "sw", "fifth")))
+    assert lines.counted() == []
+
+
 def test_a_strike_is_not_felt_by_a_dip():
     sensor = StrikeSensor("strike", "board", 4, None, 1, STRIKE_SENSOR)
     lines = Lines(*FOUR, sensor)
