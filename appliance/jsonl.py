@@ -4,8 +4,19 @@ Every name stands once, and every number is one that JSON has.
 """
 
 import json
+from collections.abc import Iterable, Iterator
 
 from appliance.rules import BadInput
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Return the lines that say something, with their numbers; the mark that some editors begin a text with is none."""
+    for number, line in enumerate(lines, 1):
+        line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+        if line.strip():
+            yield number, line
 
 
 def read_object(line: bytes) -> dict[str, object]:

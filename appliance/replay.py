@@ -15,7 +15,7 @@ from appliance.documents import event_document, state_document
 from appliance.engine import Engine, Output
 from appliance.events import ColourReading, Edge, Levels
 from appliance.journal import InlineJournal, Stamp
-from appliance.jsonl import read_object
+from appliance.jsonl import numbered, read_object
 from appliance.mqtt.requests import RequestError, check_request
 from appliance.rules import BadInput
 from appliance.sensing.identify import objects_of
@@ -131,9 +131,7 @@ def _play_all(lines: Iterable[bytes], out: TextIO, err: TextIO) -> tuple[int, _P
     number = 0
     player: _Player | None = None
     try:
-        for number, raw in enumerate(lines, 1):
-            if not raw.strip():
-                continue
+        for number, raw in numbered(lines):
             document = _read(raw)
             if player is None:
                 player = _begin(document, out, err)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TextIO
 
 from appliance import rules
-from appliance.jsonl import read_object
+from appliance.jsonl import numbered, read_object
 from appliance.rules import BadInput, GameState, Refusal, Undo
 
 OK = 0
@@ -29,11 +29,7 @@ def score(game: str, lines: Iterable[bytes], out: TextIO, err: TextIO) -> int:
         err.write(f"pocketbeam score: {error.message}.\n")
         return BAD_INPUT
     first = True
-    for number, line in enumerate(lines, 1):
-        if number == 1:
-            line = line.removeprefix(b"\xef\xbb\xbf")
-        if not line.strip():
-            continue
+    for number, line in numbered(lines):
         try:
             value = read_object(line)
             if first and value.get("type") == "setup":

@@ -214,6 +214,11 @@ def test_bad_input_is_one_sentence_with_line_and_field(lines: list[Any], number:
     assert err.count("\n") == 1
 
 
+def test_what_some_editors_begin_a_text_with_is_no_part_of_it() -> None:
+    marked = b"\xef\xbb\xbf" + json.dumps(HEAD).encode() + b"\r\n"
+    assert run(marked, b"\r\n", {"t_us": S, "end": True}) == run(HEAD, {"t_us": S, "end": True})
+
+
 def test_what_came_before_a_bad_line_has_been_printed() -> None:
     status, printed, _ = run(HEAD, LEVELS, *fall(S), b"nonsense")
     assert status == 2
