@@ -140,7 +140,8 @@ class TableDaemon:
         self._begun_ns = self.clock.monotonic_ns()
         settings = self.settings
         self._publisher = self.ports.publisher(settings, self._hear_request, self._hear_connection)
-        self._announcer = Announcer(settings, self._publisher, self.ports.memory(settings), self._set_timer)
+        memory = self.ports.memory(settings)
+        self._announcer = Announcer(settings, self._publisher, memory, self._set_timer, memory.read())
         self._journal = self.ports.journal(settings, self._from_thread(self._synced), self._from_thread(self._safety))
         recovered = self._journal.open()
         try:

@@ -82,17 +82,6 @@ class FileMemory:
             _log.warning("%s cannot be written: %s", self._path, error.strerror or error)
 
 
-class NoMemory:
-    """For a table that keeps nothing."""
-
-    def read(self) -> Announced | None:
-        """Nothing."""
-        return None
-
-    def write(self, announced: Announced | None) -> None:
-        """Forgotten."""
-
-
 def describe(settings: Settings, page: str | None) -> Description:
     """What of the settings is announced."""
     return Description(
@@ -119,20 +108,23 @@ def newcomers(settings: Settings) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class Announcer:
-    """The announcements of one table."""
+    """The announcements of one table.
+
+    `before` is what was announced before this start: all of this run's messages follow from that.
+    """
 
     settings: Settings
     publisher: Publisher
     memory: Memory
     set_timer: SetTimer
+    before: Announced | None
     _page: str | None = None
-    _before: Announced | None = field(init=False)
     _kept: Announced | None = field(init=False)
     _connected: bool = False
 
     def __post_init__(self) -> None:
-        """What was announced before this start is read once: all of this run's messages follow from it."""
-        self._before = self._kept = self.memory.read()
+        """What was announced before is what the memory holds."""
+        self._kept = self.before
 
     def connection(self, connected: bool) -> None:
         """The broker is there, or gone; there again without having been gone, it is somebody new who listens."""
@@ -150,7 +142,7 @@ class Announcer:
     def _plan(self) -> Plan:
         section = self.settings.home_assistant
         prefix = section.prefix if section.enabled else None
-        return plan(self._before, prefix, describe(self.settings, self._page))
+        return plan(self.before, prefix, describe(self.settings, self._page))
 
     def _announce(self) -> None:
         if not self._connected:
