@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from appliance.events import Brightness, ColourReading, Edge, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
 from appliance.sensing.debounce import STIR_NS, Condition, Debouncer, Passage, Signal
-from appliance.sensing.dips import LEAST, Dips
+from appliance.sensing.dips import LEAST, LONG_BEFORE_NS, Dips
 from appliance.sensing.groups import Group
 from appliance.sensing.hands import Stretch, is_hand
 from appliance.sensing.inputs import Beam, Button, Input, LongPress, StrikeSensor
@@ -56,7 +56,9 @@ _OUT = (Condition.BLOCKED, Condition.SETTLING)
 
 @dataclass(slots=True)
 class Line:
-    """One input with all that watches its line. `dip_from_ns`: the break that is going on is a dip since then."""
+    """One input with all that watches its line. `dip_from_ns`: the break that is going on is a dip since then, unless
+    it lasts for long (`dip_is_doubted`: in the other beams it was a spike).
+    """
 
     input: Input
     debouncer: Debouncer = field(init=False)
@@ -64,6 +66,7 @@ class Line:
     polarity: Polarity = field(init=False)
     newest: Passage | None = None
     dip_from_ns: int | None = None
+    dip_is_doubted: bool = False
     _told: str | None = None
 
     def __post_init__(self) -> None:
@@ -105,9 +108,15 @@ class Line:
         self.noise.advance(now_ns)
         return self.debouncer.advance(now_ns)
 
+    def look_at_dip(self, now_ns: int) -> None:
+        """A break that was taken for a dip, and outlasts what the other beams saw of it, is none."""
+        if self.dip_is_doubted and self.dip_from_ns is not None and now_ns - self.dip_from_ns >= LONG_BEFORE_NS:
+            self.dip_from_ns, self.dip_is_doubted = None, False
+            self.debouncer.believe()
+
     def forget(self) -> None:
         """What the line does is not known any more."""
-        self.dip_from_ns = None
+        self.dip_from_ns, self.dip_is_doubted = None, False
         self.noise.forget()
         self.debouncer.forget()
 
@@ -202,7 +211,7 @@ class SensorBank:
 
     def _over(self, line: Line, at_ns: int) -> list[TableSignal]:
         """A break that was a dip of the supply has ended: nothing passed, and that is told."""
-        since_ns, line.dip_from_ns = line.dip_from_ns, None
+        since_ns, line.dip_from_ns, line.dip_is_doubted = line.dip_from_ns, None, False
         found = line.input
         if since_ns is None or not isinstance(found, Beam) or at_ns - since_ns < found.settings.min_dwell_ns:
             return []
@@ -215,7 +224,7 @@ class SensorBank:
         dips = self._dips[source]
         channels = dips.edge(line.input.channel, at_ns, {c: each.debouncer.active for c, each in beams.items()})
         if dips.is_spike(line.input.channel):
-            self._believe(beams.values())
+            self._doubt_dip(beams.values())
             return []
         if len({_place(beams[channel].input) for channel in channels}) < 2:
             # Beams side by side may well see one object at the same moment.
@@ -231,13 +240,12 @@ class SensorBank:
                 news += self._group_news(each, at_ns)
         return news
 
-    def _believe(self, beams: Iterable[Line]) -> None:
-        """One beam was broken for a moment only: where too few others go on, they are no dip."""
+    def _doubt_dip(self, beams: Iterable[Line]) -> None:
+        """One beam was broken for a moment only: where too few others go on, they are no dip perhaps."""
         going_on = [line for line in beams if line.dip_from_ns is not None and line.debouncer.active]
         if len(going_on) < LEAST:
             for line in going_on:
-                line.dip_from_ns = None
-                line.debouncer.believe()
+                line.dip_is_doubted = True
 
     def _levels(self, levels: Levels) -> list[TableSignal]:
         told = dict(levels.levels)
@@ -304,6 +312,7 @@ class SensorBank:
 
     def _look_for_hand(self, line: Line, now_ns: int) -> list[TableSignal]:
         """Something that is still in the beam, and has been for too long, is a hand already."""
+        line.look_at_dip(now_ns)
         since_ns = line.debouncer.going_on_ns(now_ns)
         if since_ns is None or line.is_noisy or not isinstance(line.input, Beam):
             return []

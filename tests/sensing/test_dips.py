@@ -108,6 +108,13 @@ def test_a_disc_counts_while_a_lamp_flickers_in_all_of_them(phase_ms, width_ms):
     assert only.doubt is None
 
 
+@pytest.mark.parametrize(("width_ms", "counted"), [(1.5, []), (4.9, []), (5, ["sw"])])
+def test_what_hardly_outlasts_a_spike_in_the_others_is_the_same_dip(width_ms, counted):
+    lines = Lines(*FOUR)
+    lines.pulses(("sw", 1000, width_ms), *((each.id, 1000.5, 1.2) for each in FOUR[:3]))
+    assert lines.counted() == counted
+
+
 def test_a_dip_in_which_some_recover_at_once_is_one_all_the_same():
     lines = Lines(*FOUR, pocket("fifth", 4))
     lines.pulses(("ne", 1000, 1.2), *((name, 1000, 30) for name in ("nw", "se", "sw", "fifth")))
