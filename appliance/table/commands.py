@@ -60,10 +60,10 @@ def _end_stroke(draft: Draft, request: Request) -> None:
     done(draft, request, player)
 
 
-def _check_player(draft: Draft, player: object) -> None:
+def _check_player(draft: Draft, player: object, *, field: str = "player") -> None:
     count = draft.fold.rules.players
     if not isinstance(player, int) or isinstance(player, bool) or not 1 <= player <= count:
-        raise Refuse("malformed", f"player: {player!r} is not one of 1 to {count}")
+        raise Refuse("malformed", f"{field}: {player!r} is not one of 1 to {count}")
 
 
 def _parse(draft: Draft, command: str, fields: Mapping[str, Any]) -> rules.Observation:
@@ -238,11 +238,12 @@ def _was_assumed(draft: Draft, number: int, fallen: Fallen) -> bool:
     return any(j.passage_id == fallen.passage_id and j.how == "assumed" for j in objects)
 
 
-def _check_object(draft: Draft, name: object) -> None:
+def _check_object(draft: Draft, name: object, *, field: str = "object", beside: tuple[str, ...] = ()) -> None:
+    """`field` holds the name; `beside` is what else it may say."""
     game = draft.fold.rules.game
     known = objects_of(game) + (("own", "other") if game in ("club_carrom", "new_carrom") else ())
     if not isinstance(name, str) or name not in known:
-        raise Refuse("malformed", f"object: {name!r} is none of {', '.join(known)}")
+        raise Refuse("malformed", f"{field}: {name!r} is none of {', '.join((*beside, *known))}")
 
 
 def _check_sensors(fallen: Fallen, name: str) -> None:
@@ -284,17 +285,25 @@ def _value(draft: Draft, question: Question, need: Need, value: object) -> str |
     if question.kind == "did_it_fall" and isinstance(value, bool):
         return value
     if question.kind == "who_shot":
-        _check_player(draft, value)
+        _check_player(draft, value, field="value")
         assert isinstance(value, int)
         return value
     if question.kind == "cue" and isinstance(value, bool):
         value = "cue" if value else "ball"
-    _check_object(draft, value)
+    _check_object(draft, value, field="value", beside=_ANSWERS.get(question.kind, ()))
     assert isinstance(value, str)
     stroke = next(stroke for stroke in draft.fold.waiting if stroke.number == question.stroke)
     fallen = next(fallen for fallen in stroke.fallen if fallen.passage_id == question.passage_id)
     _check_candidate(fallen, value, _left_for(draft.fold, stroke, fallen))
     return value
+
+
+_ANSWERS: Mapping[str, tuple[str, ...]] = {
+    "how_many": ("0", "1", "2"),
+    "did_it_fall": ("true", "false"),
+    "cue": ("true", "false"),
+}
+"""What can be answered beside an object."""
 
 
 def _undo(draft: Draft, request: Request) -> None:
@@ -403,7 +412,7 @@ def _players(draft: Draft, request: Request) -> None:
     if not isinstance(swap, list | tuple) or len(swap) != 2 or swap[0] == swap[1]:
         raise Refuse("malformed", "swap: two different players' numbers are expected")
     for player in swap:
-        _check_player(draft, player)
+        _check_player(draft, player, field="swap")
     draft.step(Swapped(swap[0], swap[1]))
 
 

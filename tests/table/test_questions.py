@@ -390,7 +390,16 @@ def test_an_answer_of_another_kind_is_malformed(value):
     table.press(1, at=2)
     before = table.state
     assert table.ask("answer", value=value) == "malformed"
+    assert table.refused.message.startswith("value: ")
     assert table.state == before
+
+
+def test_a_wrong_answer_is_told_every_right_one():
+    table = Session(unknown="ask")
+    table.passes("white", at=1, doubt="unclear")
+    table.press(1, at=2)
+    assert table.ask("answer", value="maybe") == "malformed"
+    assert table.refused.message.startswith("value: 'maybe' is none of true, false, white, black")
 
 
 def test_an_answer_that_the_beam_cannot_have_passed_is_refused():
@@ -658,6 +667,7 @@ def test_who_shot_wants_a_player(value):
     table = Session(unknown="ask")
     others_only(table)
     assert table.ask("answer", value=value) == "malformed"
+    assert table.refused.message.startswith("value: ")
 
 
 # -- certain
