@@ -95,7 +95,7 @@ def test_on_a_terminal_the_screen_is_drawn_again_and_the_cursor_comes_back(tmp_p
                     return re.search(pattern, seen) is not None
 
                 try:
-                    await until(lambda: shown(b"clear"), what="a level on the screen")
+                    await until(lambda: shown(b"clear"), 40, what="a level on the screen")
                     await pulse(line, 1, 25)
                     await until(lambda: shown(rb"nw +clear.* [234]\d\.\d"), what="a width on the screen")
                     process.send_signal(signal.SIGINT)
