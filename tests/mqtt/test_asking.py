@@ -6,7 +6,6 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, get_args
 
 import aiomqtt
@@ -17,8 +16,9 @@ from paho.mqtt.properties import Properties
 from appliance.mqtt import models
 from appliance.mqtt.client import MqttLink
 from appliance.mqtt.replies import ReplyTo, response_messages
+from tests.security.lan import Lan, lan
 from tests.support import mqtt_examples as examples
-from tests.support.brokers import HOST, Mosquitto, Settings, mosquitto, recorder, until
+from tests.support.brokers import HOST, Mosquitto, mosquitto, until
 from tests.support.processes import Program, program
 from tests.support.validated import validate
 
@@ -324,25 +324,26 @@ def test_nobody_speaks_in_the_tables_name_through_a_response_topic(
     at_the_table(broker, V5, *more)(scene)
 
 
-def test_a_broker_that_forbids_the_table_a_response_topic_costs_nothing_else(tmp_path: Path) -> None:
-    """The answer is lost there and counted; it comes on `response`, and the table stays connected."""
-    rights = tmp_path / "rights"
-    rights.write_text("topic readwrite pocketbeam/#\ntopic read clients/#\n")
+def test_at_a_broker_with_accounts_an_answer_goes_where_an_umpire_may_listen_and_nowhere_else() -> None:
+    """With the rights that `broker-config` writes. What is lost elsewhere is counted, and costs nothing else."""
+    mine, elsewhere = f"{RESPONSE}/tablet-7", "zigbee2mqtt/lamp/set"
 
-    async def main(port: int) -> None:
-        link = MqttLink(Settings(port), "t1", on_request=lambda *request: None, on_connection=lambda *news: None)
+    async def main(broker: Lan) -> None:
+        settings = broker.settings("appliance")
+        link = MqttLink(settings, "t1", on_request=lambda *request: None, on_connection=lambda *news: None)
         running = asyncio.create_task(link.run())
         try:
-            async with recorder(port, RESPONSE, "clients/a") as heard:
-                for message in response_messages(examples.DONE | {"table": "t1"}, ReplyTo("clients/a", b"7")):
-                    link.publish(message)
-                await heard.wait_for(lambda heard: RESPONSE in heard.latest)
+            async with broker.client("umpire", RESPONSE, mine) as umpire:
+                for where in (mine, elsewhere):
+                    for message in response_messages(examples.DONE | {"table": "t1"}, ReplyTo(where, b"7")):
+                        link.publish(message)
+                await umpire.wait_for(lambda heard: len(heard.payloads(RESPONSE)) == 2)
+                assert len(umpire.payloads(mine)) == 1
                 await until(lambda: link.counters()["unacknowledged"] == 0)
-                assert "clients/a" not in heard.latest
                 assert (link.counters()["refused"], link.counters()["connects"]) == (1, 1)
         finally:
             running.cancel()
             await running
 
-    with mosquitto(tmp_path, extra=f"acl_file {rights}") as broker:
-        asyncio.run(main(broker.port))
+    with lan() as broker:
+        asyncio.run(main(broker))
