@@ -20,10 +20,22 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-def broker(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """The broker, which the cases share."""
+def server(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """The broker, which all cases share."""
     with running(kind, tmp_path_factory.mktemp(kind)) as one:
         yield one
+
+
+@pytest.fixture(scope="module")
+def broker(kind: str, server: Broker) -> Broker:
+    """The same; the embedded one begins anew with each file.
+
+    It presses what others retained on each newcomer, and chokes on it when there is much of that.
+    """
+    if kind == "embedded":
+        server.stop()
+        server.start()
+    return server
 
 
 @pytest.fixture
