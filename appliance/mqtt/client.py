@@ -315,8 +315,8 @@ class _Connection(aiomqtt.Client):
         self._client.connect(self._hostname, self._port, self._keepalive)
         await self._wait_for(self._connected, timeout=None)
         # The broker may have asked for another one in its welcome.
-        agreed_s = min(self._client._keepalive, self._keepalive)
-        self._client._keepalive = agreed_s * _PING_PART  # type: ignore[assignment]
+        self._keepalive = min(self._client._keepalive, self._keepalive)
+        self._client._keepalive = self._keepalive * _PING_PART  # type: ignore[assignment]
 
     def send(self, message: Message) -> int:
         """Hands a message to the socket at once and returns its id."""

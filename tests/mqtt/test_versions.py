@@ -188,7 +188,7 @@ def test_a_broker_that_takes_two_messages_at_once_gets_two() -> None:
     broker = NewBroker(bytes([0x21, 0, 2]))
 
     async def run() -> None:
-        async with served(broker) as port, linked(port, keepalive_s=2) as news:
+        async with served(broker) as port, linked(port, keepalive_s=1) as news:
             await until(lambda: 12 in broker.heard, what="a sign of life behind the messages")
             assert (broker.heard.count(3), news) == (2, [(True, "")])
 
