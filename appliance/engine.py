@@ -36,6 +36,7 @@ from appliance.sensing.bank import (
 from appliance.sensing.health import health_of
 from appliance.sensing.ordering import OrderingWindow
 from appliance.table.decide import Decision, begin, decide
+from appliance.table.doubts import SECOND
 from appliance.table.evolve import evolve
 from appliance.table.inputs import (
     ClockPassed,
@@ -48,7 +49,15 @@ from appliance.table.inputs import (
     TableInput,
 )
 from appliance.table.matches import first_match
-from appliance.table.model import Json, Policy, Requested, TableEvent, TableState
+from appliance.table.model import (
+    Json,
+    PassageAdded,
+    PassageWithdrawn,
+    Policy,
+    Requested,
+    TableEvent,
+    TableState,
+)
 from appliance.table.view import happenings, state_body
 
 REMEMBERED_ANSWERS = 1000
@@ -130,12 +139,17 @@ class Engine:
         self._progress = {source: dict(boots) for source, boots in recovered.progress.items()}
         self._run = stamp.monotonic_ns
         floor = recovered.seq_floor
+        widths: dict[str, tuple[str, int]] = {}
         for record in recovered.records:
             if self._tip is not None and self._tip.seq <= floor < record.seq:
                 self._tip = _above(self._tip, floor)
-            tip = evolve(self._tip, read_record(record), record.seq)
+            event = read_record(record)
+            _note_width(event, widths)
+            tip = evolve(self._tip, event, record.seq)
             # The matches before are not read, so how many there were is not folded but kept with each record.
             self._tip = tip if tip.depth == record.match else replace(tip, depth=record.match)
+        for beam, width_ns in widths.values():
+            self.bank.learn(beam, width_ns)
         if self._tip is None:
             decision = begin(first_match(self.policy, self.first_position), floor + 1)
             return [self._accept(decision, stamp, first=True)]
@@ -463,6 +477,16 @@ class Engine:
 def _above(tip: TableState, floor: int) -> TableState:
     """The tip where a journal was lost: what anybody saw up to `floor`, and asks with, is outdated."""
     return replace(tip, seq=floor, step_seq=floor)
+
+
+def _note_width(event: TableEvent, widths: dict[str, tuple[str, int]]) -> None:
+    """Keep how long a passage took that was shown, by its id; forget it where it was none after all."""
+    match event:
+        case PassageAdded(fallen, ended_ns) if not fallen.passage_id.endswith(SECOND):
+            # A match numbers its passages anew; of the one before the newest are enough.
+            widths[fallen.passage_id] = (fallen.beam, ended_ns - fallen.started_ns)
+        case PassageWithdrawn(passage_id):
+            widths.pop(passage_id, None)
 
 
 def _active_level(found: Input) -> int:

@@ -61,6 +61,17 @@ def test_a_restart_in_the_middle_of_a_hand_takes_back_what_was_shown_before_it()
     assert {unscored.fallen.passage_id for unscored in again.state.unscored} == {"p1", "p2"}
 
 
+def test_what_is_usual_at_a_beam_is_known_again_after_a_restart():
+    table, board = playing("ask")
+    for second in range(20):
+        table.hear(*board.passage("ne", 10 + 10 * second, ms=30))
+    again = Table(policy("ask"), inputs_of(), table.store)
+    again.hear(*board.passage("ne", 300, ms=51), *board.passage("ne", 301, ms=52), *board.passage("nw", 302, ms=52))
+    stroke = again.state.stroke
+    assert stroke is not None
+    assert [each.doubt for each in stroke.fallen[-3:]] == [None, "possibly_two", None], "1.7 times 30 ms, at that beam"
+
+
 def test_a_long_pulse_is_asked_about_and_the_answer_counts():
     table, board = playing("ask")
     table.hear(*board.passage("ne", 1, ms=120), *board.press(1, 3))

@@ -167,6 +167,11 @@ class SensorBank:
         """Go on where a source was before a restart: what it delivered is about to be fed again."""
         self._boots[source] = boot_id
 
+    def learn(self, beam_id: str, width_ns: int) -> None:
+        """A passage of that beam took so long, before a restart."""
+        if (group := self._groups.get(beam_id)) is not None:
+            group.learn(beam_id, width_ns)
+
     def breaking_since_ns(self) -> int | None:
         """When the oldest passage that is still going on began; None where every beam is clear or out."""
         going_on = (line.debouncer.breaking_since_ns for line in self._lines.values() if not line.is_noisy)

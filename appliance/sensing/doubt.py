@@ -31,9 +31,9 @@ class Usual:
 
     _widths_ns: deque[int] = field(default_factory=lambda: deque(maxlen=USUAL_KEPT))
 
-    def add(self, passage: Passage) -> None:
+    def add(self, width_ns: int) -> None:
         """Learn from a passage that will not change any more."""
-        self._widths_ns.append(passage.longest_ns)
+        self._widths_ns.append(width_ns)
 
     @property
     def median_ns(self) -> int | None:

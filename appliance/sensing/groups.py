@@ -100,7 +100,7 @@ class Group:
             return None
         usual = self._usual.setdefault(beam.id, Usual())
         if newest is not None and newest.void is None:
-            usual.add(newest.passage)
+            usual.add(newest.passage.longest_ns)
         sighting = Sighting(beam, passage, usual.median_ns, void)
         self._newest[beam.id] = sighting
         self._place(sighting)
@@ -113,6 +113,10 @@ class Group:
         kept = [each for each in self._stirs if stretch[1] - each[1][1] < STIRS_KEPT_NS]
         self._stirs = [*kept, (beam.id, stretch)]
         self._has_changed = True
+
+    def learn(self, beam_id: str, width_ns: int) -> None:
+        """A passage of that beam, before this began, took so long."""
+        self._usual.setdefault(beam_id, Usual()).add(width_ns)
 
     def hand(self, stretch: Stretch) -> None:
         """One of the beams has been broken for that long, and still is: too long for anything that falls."""
