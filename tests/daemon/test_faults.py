@@ -95,7 +95,7 @@ class TestTheCable:
                 count = await meanwhile(pull, table.play(match))
                 assert_true(table, match)
                 assert table.cable.mcu.counters.lost == 0
-                assert table.events("beam_fault", "passage_not_scored") == []
+                assert table.unforeseen("source_lost") == []
                 return count
 
         while done < PULLS:

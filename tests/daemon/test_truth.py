@@ -44,7 +44,7 @@ def score_of(match: SimulatedMatch, options: dict[str, object], faults: Faults, 
             assert table.state["pending"] == table.state["questions"] == []
             truth = [json.loads(line) for line in truth_lines(match)]
             assert [in_no_order(line) for line in table.lines[1:]] == [in_no_order(line) for line in truth[1:]]
-            assert table.events("passage_not_scored", "beam_fault", "source_lost") == []
+            assert table.unforeseen() == []
             return table
 
     table: Table = play(main())

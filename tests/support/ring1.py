@@ -32,6 +32,7 @@ from appliance.mqtt.home_assistant import Announced
 from appliance.mqtt.outbox import Outbox
 from appliance.mqtt.topics import Message, topic
 from appliance.ports import Deliver, Ports, Progress
+from appliance.table.model import SUPERSEDED
 from appliance.table.view import observation_lines
 from sim.device import COLOUR_AFTER_US
 from sim.driver import Driver
@@ -824,6 +825,11 @@ class Table:
     def events(self, *names: str) -> list[Document]:
         """The events of these names (all by default), in order."""
         return [event for event in self.told("event") if not names or event["event"] in names]
+
+    def unforeseen(self, *but: str) -> list[Document]:
+        """The events that tell of trouble, other than these; a passage that a call takes the place of is none."""
+        names = {"passage_not_scored", "beam_fault", "source_lost"} - set(but)
+        return [event for event in self.events(*names) if event.get("reason") != SUPERSEDED]
 
     @property
     def lines(self) -> list[Document]:
