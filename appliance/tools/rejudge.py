@@ -44,8 +44,9 @@ def rejudge(reader: JournalReader, settings: Settings, match_id: str | None, out
     print(f"Match {wanted}, {edges} edges, judged with {settings.file or 'other settings'}:", file=out)
     for text in changes or ["Nothing would have been otherwise."]:
         print(text, file=out)
-    print(f"It came to:       {line({**state_body(before), 'table': settings.table.id})}", file=out)
-    print(f"It would come to: {line({**state_body(after), 'table': settings.table.id})}", file=out)
+    people = {"table": settings.table.id, "players": state_body(before)["players"]}
+    print(f"It came to:       {line({**state_body(before), **people})}", file=out)
+    print(f"It would come to: {line({**state_body(after), **people})}", file=out)
     for text in refusals.getvalue().splitlines():
         print(text.replace("pocketbeam: ", "Not taken this time, "), file=out)
     print("Nothing was changed.", file=out)
