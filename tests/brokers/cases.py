@@ -9,7 +9,6 @@ import functools
 import importlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from tests.support.broker_kinds import KINDS
@@ -47,10 +46,10 @@ def case_of(function: Any) -> Case | None:
 
 
 def every_case() -> Iterator[Case]:
-    """All of them, in the order of their files and lines."""
-    for path in sorted(Path(__file__).parent.glob("test_*.py")):
-        module = importlib.import_module(f"tests.brokers.{path.stem}")
-        yield from filter(None, map(case_of, vars(module).values()))
+    """All of them, concern by concern."""
+    contract = importlib.import_module("tests.brokers.contract")
+    tests = (value for name, value in vars(contract).items() if name.startswith("test_"))
+    yield from filter(None, map(case_of, tests))
 
 
 def table() -> str:

@@ -1,4 +1,4 @@
-"""Each broker is started once for all the files here; a case has a table's name of its own on it."""
+"""Each broker is started once for its file, `test_<broker>.py`; a case has a table's name of its own on it."""
 
 import secrets
 from collections.abc import Iterator
@@ -7,19 +7,21 @@ from pathlib import Path
 import pytest
 
 from tests.brokers.cases import case_of
-from tests.support.broker_kinds import KINDS, Broker, running
+from tests.support.broker_kinds import Broker, running
 
 HERE = Path(__file__).parent
+# Imported by the files of the brokers, and not collected: pytest is to take their assertions apart all the same.
+pytest.register_assert_rewrite(*(f"tests.brokers.contract.{path.stem}" for path in (HERE / "contract").glob("*.py")))
 
 
-@pytest.fixture(scope="session", params=list(KINDS))
+@pytest.fixture(scope="module")
 def kind(request: pytest.FixtureRequest) -> str:
-    """The broker's name; the tests of one come together."""
-    name: str = request.param
+    """The broker's name."""
+    name: str = request.module.KIND
     return name
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """The broker, which all cases share."""
     with running(kind, tmp_path_factory.mktemp(kind)) as one:
@@ -27,14 +29,22 @@ def server(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brok
 
 
 @pytest.fixture(scope="module")
-def broker(kind: str, server: Broker) -> Broker:
-    """The same; the embedded one begins anew with each file.
+def concerns() -> list[str]:
+    """The concerns that have been tried, the present one last."""
+    return []
+
+
+@pytest.fixture
+def broker(kind: str, server: Broker, concerns: list[str], request: pytest.FixtureRequest) -> Broker:
+    """The broker; the embedded one begins anew with each concern.
 
     It presses what others retained on each newcomer, and chokes on it when there is much of that.
     """
-    if kind == "embedded":
+    concern = request.function.__module__
+    if kind == "embedded" and concern not in concerns:
         server.stop()
         server.start()
+    concerns.append(concern)
     return server
 
 
@@ -53,12 +63,11 @@ def patience_s(request: pytest.FixtureRequest, kind: str) -> float:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.parent != HERE:
+        kind = getattr(getattr(item, "module", None), "KIND", None)
+        if item.path.parent != HERE or kind is None:
             continue
+        # A broker's start counts for the first one that needs it, and a busy machine takes its time over RabbitMQ.
+        item.add_marker(pytest.mark.timeout(400))
         case = case_of(getattr(item, "function", None))
-        callspec = getattr(item, "callspec", None)
-        if callspec and "kind" in callspec.params:
-            # A broker's start counts for the first one that needs it, and a busy machine takes its time over RabbitMQ.
-            item.add_marker(pytest.mark.timeout(400))
-        if case and callspec and (consequence := case.defects.get(callspec.params.get("kind"))):
+        if case and (consequence := case.defects.get(kind)):
             item.add_marker(pytest.mark.xfail(reason=consequence, raises=AssertionError, strict=True))

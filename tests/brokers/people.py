@@ -5,6 +5,8 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
+import aiomqtt
+
 from appliance.mqtt.client import MqttLink
 from tests.support.brokers import Recorder, Settings, recorder
 
@@ -14,9 +16,21 @@ def at(table: str, level: str) -> str:
     return f"pocketbeam/{table}/{level}"
 
 
-def hearing(port: int, *topics: str) -> contextlib.AbstractAsyncContextManager[Recorder]:
-    """A subscriber that records what it asked for, and nothing else."""
-    return recorder(port, *topics, only_asked=True)
+@contextlib.asynccontextmanager
+async def hearing(port: int, *topics: str) -> AsyncIterator[Recorder]:
+    """A subscriber that records what it asked for, and nothing else.
+
+    It tries three times: NATS's store may stand still for four seconds, and turns away who comes meanwhile.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        for attempt in range(1, 4):
+            try:
+                heard = await stack.enter_async_context(recorder(port, *topics, only_asked=True))
+                break
+            except aiomqtt.MqttError:
+                if attempt == 3:
+                    raise
+        yield heard
 
 
 @dataclass

@@ -5,15 +5,11 @@ import contextlib
 import signal
 
 import aiomqtt
-import pytest
 
 from tests.brokers.cases import case
 from tests.brokers.people import at, hearing, linked
 from tests.support.broker_kinds import Broker
 from tests.support.brokers import HOST, child_table, until
-
-pytestmark = pytest.mark.real
-
 
 BOTH_STAY = (
     "Two programs with the same table's name both stay connected and contradict each other, where another broker "

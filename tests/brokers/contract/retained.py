@@ -1,13 +1,9 @@
 """What a display sees that comes later: the newest value of each topic it names, once, and marked as kept."""
 
-import pytest
-
 from tests.brokers.cases import case
 from tests.brokers.people import at, hearing
 from tests.support.broker_kinds import Broker
 from tests.support.brokers import recorder
-
-pytestmark = pytest.mark.real
 
 
 async def newcomer_sees(port: int, table: str, filter_: str, patience_s: float) -> None:

@@ -3,15 +3,12 @@
 import asyncio
 
 import aiomqtt
-import pytest
 
 from appliance.mqtt.topics import Message
 from tests.brokers.cases import case
 from tests.brokers.people import at, hearing, linked
 from tests.support.broker_kinds import Broker
 from tests.support.brokers import until
-
-pytestmark = pytest.mark.real
 
 NAMES = '{"name": "<b>Ålä</b> # + / עידו 👩‍👩‍👧 \\u0000 \x1b"}'
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import aiomqtt
-import pytest
 from paho.mqtt.client import CallbackAPIVersion
 from paho.mqtt.client import Client as PahoClient
 
@@ -15,8 +14,6 @@ from tests.brokers.cases import case
 from tests.brokers.people import at, hearing
 from tests.support.broker_kinds import Broker
 from tests.support.brokers import HOST
-
-pytestmark = pytest.mark.real
 
 
 async def heard_by(client: aiomqtt.Client, topic: str, count: int, patience_s: float) -> list[object]:

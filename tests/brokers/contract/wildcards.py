@@ -1,12 +1,8 @@
 """Live messages by wildcard: what loggers, bridges and home automation listen with."""
 
-import pytest
-
 from tests.brokers.cases import case
 from tests.brokers.people import at, hearing
 from tests.support.broker_kinds import Broker
-
-pytestmark = pytest.mark.real
 
 
 @case("Wildcards carry live messages, of the levels that they cover and of no others")

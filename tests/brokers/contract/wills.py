@@ -1,14 +1,11 @@
 """Whether a display learns that a table is gone: by its goodbye, or by the will that it left with the broker."""
 
 import aiomqtt
-import pytest
 
 from tests.brokers.cases import case
 from tests.brokers.people import at, hearing, linked
 from tests.support.broker_kinds import Broker
 from tests.support.brokers import HOST, child_table
-
-pytestmark = pytest.mark.real
 
 
 @case("A table that stops is offline, for those who listen and for those who come")

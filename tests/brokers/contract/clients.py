@@ -3,7 +3,6 @@
 import asyncio
 import queue
 
-import pytest
 from paho.mqtt.client import CallbackAPIVersion, MQTTv5
 from paho.mqtt.client import Client as PahoClient
 
@@ -13,8 +12,6 @@ from tests.brokers.cases import case
 from tests.brokers.people import at, hearing, linked
 from tests.support.broker_kinds import Broker
 from tests.support.brokers import HOST, Settings, until
-
-pytestmark = pytest.mark.real
 
 
 @case("A request reaches its table, and one that was retained is marked as such")
