@@ -76,6 +76,8 @@ def is_marked_unsafe(directory: Path) -> bool:
 def mark_unsafe(directory: Path, *, unsafe: bool) -> None:
     """Leave word for the next start, or take it back, as far as the disk lets us."""
     with suppress(OSError):
+        if unsafe == is_marked_unsafe(directory):
+            return
         if unsafe:
             (directory / UNSAFE_FILE).touch(mode=0o600)
         else:
