@@ -20,7 +20,7 @@ def at(table: str, level: str) -> str:
 async def hearing(port: int, *topics: str) -> AsyncIterator[Recorder]:
     """A subscriber that records what it asked for, and nothing else.
 
-    It tries three times: NATS's store may stand still for four seconds, and turns away who comes meanwhile.
+    It tries three times: NATS may stand still for four seconds when another one leaves that heard everything.
     """
     async with contextlib.AsyncExitStack() as stack:
         for attempt in range(1, 4):

@@ -34,3 +34,21 @@ async def test_unsubscribing(broker: Broker, table: str, patience_s: float) -> N
         await heard.publish(line, "mark")
         await heard.wait_for(lambda heard: line in heard.latest, patience_s)
         assert heard.payloads(state) == ["first"]
+
+
+@case(
+    "Who listens to everything (`#`) hears what people said, and nothing else",
+    nats=(
+        "A logger that listens to `#` hears with each message what the server says to itself (`$JS/…`), and when it "
+        "leaves, the server may stand still for four seconds and turn away who comes then. Let it listen to "
+        "`pocketbeam/#`."
+    ),
+)
+async def test_everything(broker: Broker, table: str, patience_s: float) -> None:
+    event, mark = at(table, "event"), at(table, "mark")
+    async with hearing(broker.port, "#") as heard:
+        await heard.publish(event, "e")
+        await heard.publish(mark, "m")
+        await heard.wait_for(lambda heard: mark in heard.latest, 20)
+        live = [message.topic for message in heard.messages if not message.retained]
+        assert live == [event, mark]
