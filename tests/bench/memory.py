@@ -23,7 +23,8 @@ from sim.actions import Fall
 from sim.players import simulate, truth_lines
 from tests.bench.plain_mqtt import PlainMqtt
 from tests.bench.table import GAME, REQUEST, TABLE, Board, running
-from tests.support.brokers import HOST, free_port
+from tests.support.brokers import HOST
+from tests.support.ports import free_port
 
 MOST_MIB = 48.0
 MOST_PERCENT = 0.5

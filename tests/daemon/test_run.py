@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 
 from sim.wire import PtyMcu
-from tests.support.brokers import HOST, Mosquitto, Recorder, free_port, mosquitto, recorder
+from tests.support.brokers import HOST, Mosquitto, Recorder, mosquitto, recorder
 from tests.support.forked import forked, nursery
 from tests.support.kept import scored
+from tests.support.ports import free_port
 from tests.support.processes import Program, board, configured, fetch, program, pulse, ran
 
 pytestmark = pytest.mark.real

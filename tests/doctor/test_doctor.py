@@ -12,7 +12,8 @@ import pytest
 import serial
 
 from sim.wire import PtyMcu
-from tests.support.brokers import Mosquitto, Recorder, free_port, mosquitto, recorder
+from tests.support.brokers import Mosquitto, Recorder, mosquitto, recorder
+from tests.support.ports import free_port
 from tests.support.processes import board, configured, program, ran
 
 pytestmark = pytest.mark.real

@@ -18,8 +18,9 @@ from appliance.mqtt.client import MqttLink
 from appliance.mqtt.topics import Message
 from appliance.mqtt.versions import MQTT_311
 from tests.support import brokers
-from tests.support.brokers import HOST, Mosquitto, Recorder, Settings, child_table, free_port, recorder, until
+from tests.support.brokers import HOST, Mosquitto, Recorder, Settings, child_table, recorder, until
 from tests.support.certificates import certificate
+from tests.support.ports import free_port
 
 pytestmark = pytest.mark.real
 

@@ -18,7 +18,8 @@ from appliance.mqtt.client import MqttLink
 from appliance.mqtt.requester import RequesterError, send
 from appliance.mqtt.topics import Message
 from tests.support import brokers
-from tests.support.brokers import HOST, Mosquitto, Settings, free_port, recorder, until
+from tests.support.brokers import HOST, Mosquitto, Settings, recorder, until
+from tests.support.ports import free_port
 
 CONFIGURATION = """
 [table]

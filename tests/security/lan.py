@@ -20,7 +20,8 @@ from appliance.config.settings import Tls
 from appliance.tools.broker_config import broker_config
 from appliance.tools.broker_config.certificate import own_names
 from appliance.tools.broker_config.configuration import Listeners
-from tests.support.brokers import HOST, Recorder, free_port
+from tests.support.brokers import HOST, Recorder
+from tests.support.ports import free_port
 
 ACCOUNTS = ("appliance", "umpire", "scoreboard", "homeassistant")
 

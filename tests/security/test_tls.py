@@ -13,8 +13,9 @@ from appliance.mqtt.client import MqttLink
 from appliance.tools.broker import check_broker
 from appliance.tools.findings import Verdict
 from tests.support import brokers
-from tests.support.brokers import HOST, free_port, until
+from tests.support.brokers import HOST, until
 from tests.support.certificates import certificate
+from tests.support.ports import free_port
 
 pytestmark = pytest.mark.real
 

@@ -18,6 +18,7 @@ import aiomqtt
 import pytest
 
 from appliance.mqtt.broker import EmbeddedBroker
+from tests.support.ports import free_port
 
 HOST = "127.0.0.1"
 
@@ -31,14 +32,6 @@ class Settings:
     username: str | None = None
     password_file: Path | None = None
     tls: Any = None
-
-
-def free_port() -> int:
-    """A loopback port that nobody used a moment ago."""
-    with socket.socket() as sock:
-        sock.bind((HOST, 0))
-        port: int = sock.getsockname()[1]
-        return port
 
 
 def listens(port: int) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from appliance.notify import ServiceManager
-from tests.support.brokers import free_port
+from tests.support.ports import free_port
 from tests.support.processes import Program, configured, program
 
 pytestmark = pytest.mark.real

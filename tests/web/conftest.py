@@ -15,6 +15,7 @@ from paho.mqtt import publish
 
 from appliance.web.server import WebServer
 from tests.support.brokers import Settings
+from tests.support.ports import free_port
 
 HOST = "127.0.0.1"
 T = TypeVar("T")
@@ -25,13 +26,6 @@ def wait_until(what: str, condition: Callable[[], bool], seconds: float = 5.0) -
     while not condition():
         assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
         time.sleep(0.01)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class Broker:

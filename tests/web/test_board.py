@@ -12,7 +12,8 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 from appliance.mqtt.models import document_model
 from appliance.web.server import WebServer
 from tests.support.brokers import Settings
-from tests.web.conftest import HOST, Broker, LoopThread, free_port
+from tests.support.ports import free_port
+from tests.web.conftest import HOST, Broker, LoopThread
 from tests.web.documents import NAMES, carpetball, carrom, event, fallen, health, money, side, state
 from tests.web.prefix_proxy import PrefixProxy
 
