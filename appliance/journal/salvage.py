@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import TypeVar
 
@@ -81,30 +81,43 @@ def _has_one_history(store: Store, old: Store) -> bool:
 
 def _add(store: Store, old: Store) -> int:
     """Write what the damaged file holds behind the store's end; the number of inputs."""
-    batches, are_all = _whole_inputs(old.records_from(store.end[0] + 1))
-    last_row = store.end[1]
-    for first in range(0, len(batches), _BATCHES_AT_ONCE):
-        store.write(batches[first : first + _BATCHES_AT_ONCE])
+    last_row, count = store.end[1], 0
+    inputs = WholeInputs(old.records_from(store.end[0] + 1))
+    batches = iter(inputs)
+    while some := list(islice(batches, _BATCHES_AT_ONCE)):
+        store.write(some)
+        count += len(some)
     # The edges come behind all of that: a start reads some more of them, and knows what the boards need not tell again.
     store.write(Batch(rows=(row,)) for row in _readable(old.rows_from(last_row + 1)))
-    if are_all:  # else an answer may speak of what is lost, and whoever asks again has to be heard
+    if inputs.are_all:  # else an answer may speak of what is lost, and whoever asks again has to be heard
         store.write(Batch(answers=(answer,)) for answer in _readable(old.answers()))
-    return len(batches)
+    return count
 
 
-def _whole_inputs(records: Iterator[Record]) -> tuple[list[Batch], bool]:
-    """The records by their input, up to the first input that cannot be read as a whole; whether there is no such."""
-    inputs: list[list[Record]] = []
-    try:
-        for record in records:
-            if inputs and record.seq < inputs[-1][0].seq:
-                return [Batch(tuple(each)) for each in inputs], False
-            if not inputs or record.seq != inputs[-1][0].seq:
-                inputs.append([])
-            inputs[-1].append(record)
-    except _UNREADABLE:
-        return [Batch(tuple(each)) for each in inputs[:-1]], False
-    return [Batch(tuple(each)) for each in inputs], True
+class WholeInputs:
+    """Records by their input, up to the first input that cannot be read as a whole. To be gone through once."""
+
+    def __init__(self, records: Iterator[Record]) -> None:
+        """Read nothing yet."""
+        self._records = records
+        self.are_all = False
+        """Whether nothing was in the way, once it has been gone through."""
+
+    def __iter__(self) -> Iterator[Batch]:
+        read: list[Record] = []
+        try:
+            for record in self._records:
+                if read and record.seq != read[0].seq:
+                    yield Batch(tuple(read))
+                    if record.seq < read[0].seq:
+                        return
+                    read = []
+                read.append(record)
+        except _UNREADABLE:
+            return
+        if read:
+            yield Batch(tuple(read))
+        self.are_all = True
 
 
 def _readable(items: Iterator[_Read]) -> Iterator[_Read]:

@@ -10,7 +10,7 @@ import pytest
 from appliance.journal import Answer, Recovered
 from appliance.journal.copies import make_automatic_copy
 from appliance.journal.replacing import DAMAGE_FILE
-from appliance.journal.salvage import SALVAGE_DIRECTORY
+from appliance.journal.salvage import SALVAGE_DIRECTORY, WholeInputs
 from appliance.journal.store import JOURNAL_FILE, Store
 from tests.journal.material import Listener, batch, edge, files_no_longer_than, journal_on, record, reopened
 
@@ -164,3 +164,9 @@ def test_a_left_over_of_one_is_cleared_away(played: Path) -> None:
     shutil.copy(played / JOURNAL_FILE, played / SALVAGE_DIRECTORY / JOURNAL_FILE)
     assert start(played)[0].last_seq == PLAYED
     assert not (played / SALVAGE_DIRECTORY).exists()
+
+
+def test_where_the_numbers_go_back_the_order_is_not_to_be_trusted() -> None:
+    inputs = WholeInputs(iter([record(1), record(3), record(3, kind="passage"), record(2), record(4)]))
+    assert [[each.seq for each in found.records] for found in inputs] == [[1], [3, 3]]
+    assert not inputs.are_all
