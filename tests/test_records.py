@@ -178,6 +178,7 @@ def kept(kind, body):
     ],
 )
 def test_a_record_of_a_wrong_shape_is_refused_by_its_number(body):
+    """FR-117."""
     with pytest.raises(UnreadableRecordError, match=r"^record 41 of the journal \(struck\): ") as caught:
         read_record(kept("struck", body))
     assert "\n" not in str(caught.value)

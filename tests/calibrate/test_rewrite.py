@@ -103,6 +103,8 @@ def test_what_would_not_be_valid_is_not_written(file: Path) -> None:
 
 @pytest.mark.parametrize("when", ["write", "fsync", "replace"])
 def test_a_disk_that_refuses_leaves_the_old_file(file: Path, when: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FR-119."""
+
     def refuse(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 

@@ -125,7 +125,7 @@ class TestTheCable:
         play(main())
 
     def test_a_board_with_more_to_tell_than_it_can_keep_says_how_much_is_lost(self) -> None:
-        """Nothing is made up for what was lost, and what the beams are now is right."""
+        """FR-070. Nothing is made up for what was lost, and what the beams are now is right."""
 
         async def main() -> None:
             async with Table() as table:
@@ -149,6 +149,8 @@ class TestTheCable:
         play(main())
 
     def test_a_board_that_hangs_is_told_within_three_seconds_and_nothing_is_lost(self) -> None:
+        """FR-068."""
+
         async def main() -> None:
             async with Table() as table:
                 await table.strike()
@@ -572,7 +574,7 @@ class TestRequests:
 
 
 def test_a_day_with_everything_away_writes_few_lines(caplog: pytest.LogCaptureFixture) -> None:
-    """The broker flaps, the cable is out for hours, a beam flutters: what is wrong is said once for each change."""
+    """FR-111. The broker flaps, the cable is out for hours, a beam flutters: each change is said once."""
     hours = 8
 
     async def main() -> None:

@@ -149,7 +149,7 @@ def test_the_hour_that_comes_twice_is_shown_once() -> None:
 
 
 class TestBootsWithoutAClock:
-    """A Raspberry Pi starts with the time that it remembers, and its monotonic clock at nought."""
+    """FR-103. A Raspberry Pi starts with the time that it remembers, and its monotonic clock at nought."""
 
     def test_three_boots_whose_clocks_run_backwards_keep_the_order_of_what_was_played(self) -> None:
         async def main() -> None:

@@ -204,6 +204,7 @@ def test_behind_an_old_boot_loader_the_watchdog_never_resets_the_chip(bench: Ben
 
 
 def test_garbage_from_the_host_does_nothing(bench: Bench):
+    """FR-063."""
     noise = random.Random(5)
     expected = play(bench, passages(bench, 100))
     for _ in range(100):

@@ -106,6 +106,7 @@ def outcomes(notes: list[Note], directory: Path, count: int, before: dict[str, b
 
 @pytest.mark.parametrize("count", [pytest.param(IMAGES, id=f"{IMAGES} images")])
 def test_every_disk_that_a_cut_could_leave_has_everything_acknowledged(shim: Path, tmp_path: Path, count: int) -> None:
+    """FR-113, FR-120."""
     played = tmp_path / "played"
     played.mkdir()
     notes = noted(shim, played, "play")

@@ -80,6 +80,7 @@ def spoil_text(path: Path) -> None:
 def test_a_damaged_journal_is_kept_and_the_newest_copy_or_an_empty_one_takes_over(
     tmp_path: Path, damage: str, copied: bool
 ) -> None:
+    """FR-122."""
     played(tmp_path, 15)
     if copied:
         assert make_automatic_copy(tmp_path, WALL_NS, never) is not None

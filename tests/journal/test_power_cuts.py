@@ -42,7 +42,7 @@ def nursery() -> Iterator["subprocess.Popen[str]"]:
 @pytest.mark.timeout(60 + KILLS)
 @pytest.mark.parametrize("kills", [pytest.param(KILLS, id=f"{KILLS} kills")])
 def test_kills_lose_double_and_reorder_nothing(nursery: "subprocess.Popen[str]", tmp_path: Path, kills: int) -> None:
-    """Killed after a delay drawn from a seed: while opening, appending, committing, checkpointing.
+    """FR-113, FR-121. Killed after a delay drawn from a seed: while opening, appending, committing, checkpointing.
 
     Every other time the delay begins when the child has opened its journal, so that also on a slow machine kills
     fall into its writing.
@@ -164,6 +164,7 @@ def goes_on(directory: Path, found: Found) -> None:
 
 
 def test_the_log_cut_at_every_byte_of_its_last_commit_opens_at_a_whole_commit(tmp_path: Path) -> None:
+    """FR-114."""
     commit = last_commit(tmp_path / "made", record(5), log_used_before=False)
     start, end = len(commit.log_before), len(commit.log_after)
     assert commit.log_after[:start] == commit.log_before

@@ -43,6 +43,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_every_connection_that_writes_syncs_each_commit(store: Store) -> None:
+    """FR-121."""
     settings = {
         name: store.connection.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("journal_mode", "synchronous", "application_id", "user_version")
@@ -244,6 +245,7 @@ def test_reading_beside_the_daemon_and_without_it(tmp_path: Path) -> None:
 
 
 def test_the_log_stays_short_while_readers_come_and_go(tmp_path: Path) -> None:
+    """FR-123."""
     listener = Listener()
     journal = journal_on(tmp_path, listener)
     journal.open()

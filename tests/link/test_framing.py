@@ -53,6 +53,7 @@ def test_any_chopping_gives_the_same_payloads(payloads, data):
 
 @given(st.binary(max_size=400), PAYLOADS)
 def test_after_any_junk_and_a_delimiter_the_next_frame_is_taken(junk, payload):
+    """FR-064."""
     deframer = Deframer()
     deframer.feed(junk)
     assert deframer.feed(b"\0" + encode(payload))[-1] == payload

@@ -342,6 +342,7 @@ def test_five_minutes_without_a_port_are_few_tries_and_one_sentence(monkeypatch:
 def test_what_the_system_says_becomes_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, words: str
 ):
+    """FR-108."""
     port = tmp_path / "board"
     real_open = os.open
 

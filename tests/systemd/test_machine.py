@@ -162,6 +162,7 @@ def test_pauses_grow_while_it_fails_and_a_restart_by_hand_does_not_wait(installe
 
 
 def test_a_port_that_it_may_open_only_later_is_in_service_within_three_seconds(installed: Machine) -> None:
+    """FR-107."""
     board = subprocess.Popen(
         installed.command(
             "env",
@@ -205,7 +206,7 @@ with socket.socket() as any_socket:
 
 
 def test_without_a_link_and_then_without_a_broker_it_is_in_service_and_finds_the_broker(installed: Machine) -> None:
-    """Two waits of 12 s: by then the pauses between attempts are as long as they get."""
+    """FR-104. Two waits of 12 s: by then the pauses between attempts are as long as they get."""
     installed.did("systemctl", "start", UNIT)
     first = main_pid(installed)
 

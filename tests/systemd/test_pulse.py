@@ -180,6 +180,8 @@ def quietly(main: Any) -> None:
 
 
 def test_a_day_of_idling_without_broker_and_board_is_a_ping_each_planned_interval() -> None:
+    """FR-106."""
+
     async def main() -> None:
         async with Kept() as kept:
             await asyncio.sleep(DAY_S)
