@@ -170,6 +170,8 @@ def _wrong(boards: Iterable[Scoreboard], tables: dict[str, dict[str, Any]]) -> l
         table = tables[board.table]
         if board.shown.get("availability") != "online":
             found.append(f"scoreboard {number} shows {board.table} as {board.shown.get('availability')}")
+        if board.shown.get("line") != table["line"]:
+            found.append(f"scoreboard {number} shows of {board.table} the line {board.shown.get('line')}")
         if board.shown.get("state") != table["state"]:
             found.append(f"scoreboard {number} shows of {board.table} seq {board.seq}, and not {table['state'][:200]}")
     return found

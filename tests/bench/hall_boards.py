@@ -1,10 +1,10 @@
 """The scoreboards of a hall: each follows one table, at whichever node of the cluster it finds.
 
-A scoreboard subscribes to `availability`, `state` and `health` by name. A node of RabbitMQ keeps retained values
-for itself: who connects to another node than the table gets none. So a scoreboard that has not heard both `state`
-and `availability` a moment after it came asks for them with `sync`, and again until it has, each time after a longer
-wait: hundreds that ask every moment keep a busy hall from answering. A state alone does not do: one that changes
-just then comes by itself, and says nothing of the rest. It never goes back behind a `seq` that it has seen.
+A scoreboard subscribes by name to what it shows. A node of RabbitMQ keeps retained values
+for itself: who connects to another node than the table gets none. So a scoreboard that has not heard each topic that
+it shows a moment after it came asks for them with `sync`, and again until it has, each time after a longer wait:
+hundreds that ask every moment keep a busy hall from answering. A state alone does not do: one that changes just then
+comes by itself, and says nothing of the rest. It never goes back behind a `seq` that it has seen.
 """
 
 import asyncio
@@ -89,7 +89,7 @@ class Scoreboard:
         level = message.topic.value.rsplit("/", 1)[1]
         self.messages += 1
         self._told.add(level)
-        if {"state", "availability"} <= self._told:
+        if self._told.issuperset(LEVELS):
             fresh.set()
         if level == "state":
             seq = json.loads(payload)["seq"]

@@ -111,6 +111,7 @@ class HallTable:
     published: int = 0
     matches: int = 0
     state: str | None = None
+    line: str | None = None
     final: dict[str, object] | None = None
 
     async def run(self, enough: asyncio.Event, over: asyncio.Event) -> dict[str, Any]:
@@ -145,6 +146,7 @@ class HallTable:
                     {
                         "matches": self.matches,
                         "state": self.state,
+                        "line": self.line,
                         "truth": self.final,
                         "published": self.published,
                         "repeats": umpire.repeats,
@@ -199,10 +201,12 @@ class HallTable:
 
     def _publisher(self, *arguments: Any) -> Any:
         link = REAL.publisher(*arguments)
-        state, publish = topic(self.name, "state"), link.publish
+        state, line, publish = topic(self.name, "state"), topic(self.name, "line"), link.publish
 
         def noting(message: Message) -> None:
             self.published += 1
+            if message.topic == line:
+                self.line = message.payload
             if message.topic == state and message.payload is not None:
                 self.state = message.payload
                 crc, seq = zlib.crc32(message.payload.encode()), json.loads(message.payload)["seq"]
