@@ -186,6 +186,7 @@ class Engine:
                 self._sense(ColourReading(row.source, row.channel, row.colour, row.at_ns))
             else:
                 self._sense(EdgesLost(row.source, 0, row.at_ns))
+        self.bank.resumed()
 
     # -- sensors -------------------------------------------------------------------------------------------
 

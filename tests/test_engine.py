@@ -565,3 +565,15 @@ def test_after_a_loss_an_older_table_goes_on_above_it_and_nobody_acts_on_what_is
     again = recovered_above(table, 700)
     assert again.state == table.state, "the same after every later start"
     assert again.ask("undo")["ok"]
+
+
+@pytest.mark.parametrize("later", [-0.02, 0.0, 0.0005, 0.03])
+def test_a_pulse_with_a_restart_in_it_counts_however_the_clock_was_read_before_and_after(later):
+    """A wire that was slow until then: the beginning was told late, its end is told in time."""
+    table, board = playing()
+    table.hear(board.edge(0, 1, 1.0))
+    again = Table(policy(), inputs_of(), table.store, at=1.01)
+    again.hear(board.back(1.1), board.edge(0, 0, 1.0 + later))
+    assert "passage" in again.news
+    again.hear(board.edge(0, 1, 3.0), board.edge(0, 0, 3.0005))
+    assert again.news.count("passage") == 1, "later spikes are spikes"

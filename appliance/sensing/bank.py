@@ -172,6 +172,11 @@ class SensorBank:
         if (group := self._groups.get(beam_id)) is not None:
             group.learn(beam_id, width_ns)
 
+    def resumed(self) -> None:
+        """All of that has been fed: what comes now was timed anew."""
+        for line in self._lines.values():
+            line.debouncer.span()
+
     def breaking_since_ns(self) -> int | None:
         """When the oldest passage that is still going on began; None where every beam is clear or out."""
         going_on = (line.debouncer.breaking_since_ns for line in self._lines.values() if not line.is_noisy)

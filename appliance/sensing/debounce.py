@@ -138,6 +138,7 @@ class Debouncer:
     _pulse_started_ns: int | None = None  # the believed or still doubtful pulse that is going on
     _pulse_own_ns: int = 0  # its own beginning, where it has become part of an older passage
     _counts: bool = True  # whether this pulse may become a passage
+    _spans: bool = False  # whether a restart lies in it
     _last: Passage | None = None
     _since_ns: int = 0  # of being in service, or out of it
     _clear_since_ns: int = 0
@@ -184,6 +185,13 @@ class Debouncer:
         """The break that goes on was voided for nothing: take it for what it is."""
         self._counts = self.condition is Condition.OK
 
+    def span(self) -> None:
+        """A restart lies in the break that is going on, if one is: another reading of the clock tells its end.
+
+        The two need not agree to the millisecond, so how long it was is not known; it is no spike.
+        """
+        self._spans = self._active
+
     def begin(self, active: bool, at_ns: int) -> list[Signal]:
         """Take the true level silently: a beam that is broken now is a condition, never a passage."""
         self._known = True
@@ -192,7 +200,7 @@ class Debouncer:
         self._last = None
         self._pulse_started_ns = at_ns if active else None
         self._pulse_own_ns = at_ns
-        self._counts = False
+        self._counts = self._spans = False
         if active:
             return self._block(at_ns)
         self.has_been_clear = True
@@ -212,7 +220,8 @@ class Debouncer:
 
     def edge(self, active: bool, at_ns: int) -> list[Signal]:
         """One change of the line. One that changes nothing is ignored; one that goes back in time counts as at once."""
-        at_ns = max(at_ns, self._changed_ns)
+        at_ns = max(at_ns, self._changed_ns + (self.settings.min_dwell_ns if self._spans else 0))
+        self._spans = False
         before: list[Signal] = []
         if not self._known:
             # An edge says that the line has changed: until now it was the other way.
