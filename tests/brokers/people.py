@@ -3,12 +3,12 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
 
 import aiomqtt
 
 from appliance.mqtt.client import MqttLink
 from tests.support.brokers import Recorder, Settings, recorder
+from tests.support.links import LinkedTable
 
 
 def at(table: str, level: str) -> str:
@@ -33,23 +33,10 @@ async def hearing(port: int, *topics: str) -> AsyncIterator[Recorder]:
         yield heard
 
 
-@dataclass
-class Table:
-    """A table's link, what was asked of it, and what it said about its connection."""
-
-    link: MqttLink
-    requests: list[tuple[bytes, bool]] = field(default_factory=list)
-    news: list[tuple[bool, str]] = field(default_factory=list)
-
-    @property
-    def connected(self) -> bool:
-        return bool(self.news) and self.news[-1][0]
-
-
 @contextlib.asynccontextmanager
-async def linked(port: int, name: str, *, newcomers: Sequence[str] = ()) -> AsyncIterator[Table]:
+async def linked(port: int, name: str, *, newcomers: Sequence[str] = ()) -> AsyncIterator[LinkedTable]:
     """A table's link to the broker; at the end it says goodbye."""
-    made = Table(
+    made = LinkedTable(
         MqttLink(
             Settings(port),
             name,

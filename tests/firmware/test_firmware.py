@@ -435,18 +435,23 @@ def test_after_a_reset_it_is_configured_and_lit_again(configured: Bench):
     assert bench.edges == []
 
 
-def test_a_sensor_says_what_has_passed(configured: Bench):
-    bench = configured
+def show(bench: Bench, *millivolts: int) -> None:
+    """Let pieces pass the first sensor, a fifth of a second apart; around them it sees nothing but the dark chute."""
     start_us = bench.board.now_us + 10_000
     script: list[ScriptedEdge] = []
-    for number, millivolts in enumerate([WHITE, BLACK, QUEEN, WHITE]):
+    for number, seen in enumerate(millivolts):
         at_us = start_us + number * 200_000
         bench.board.tell(f"adc {at_us - 1_000} 4 {BLACK // 2}")
-        bench.board.tell(f"adc {at_us + 5_000} 4 {millivolts}")
+        bench.board.tell(f"adc {at_us + 5_000} 4 {seen}")
         bench.board.tell(f"adc {at_us + 15_000} 4 {BLACK // 2}")
         script += [(at_us, POCKET, 1), (at_us + 20_000, POCKET, 0)]
     play(bench, script)
     bench.run_for(SECOND_US)
+
+
+def test_a_sensor_says_what_has_passed(configured: Bench):
+    bench = configured
+    show(bench, WHITE, BLACK, QUEEN, WHITE)
     seen = [value for value in bench.inputs if isinstance(value, Edge | ColourReading)]
     assert [reading.object for reading in bench.of(ColourReading)] == ["white", "black", "queen", "white"]
     for number in range(4):
@@ -475,16 +480,7 @@ def test_a_sensor_that_is_calibrated_tells_what_it_reads(configured: Bench):
     raw = ColourSensor(channel=POCKET, analog=4, classes=((255, READING),), after=1)
     bench.restart_host(replace(WANTED, sensors=(raw,)))
     bench.run_for(SECOND_US // 2)
-    start_us = bench.board.now_us + 10_000
-    script: list[ScriptedEdge] = []
-    for number, millivolts in enumerate([WHITE, BLACK, QUEEN]):
-        at_us = start_us + number * 200_000
-        bench.board.tell(f"adc {at_us - 1_000} 4 {BLACK // 2}")
-        bench.board.tell(f"adc {at_us + 5_000} 4 {millivolts}")
-        bench.board.tell(f"adc {at_us + 15_000} 4 {BLACK // 2}")
-        script += [(at_us, POCKET, 1), (at_us + 20_000, POCKET, 0)]
-    play(bench, script)
-    bench.run_for(SECOND_US)
+    show(bench, WHITE, BLACK, QUEEN)
     assert [reading.reading for reading in bench.of(Brightness)] == pytest.approx([230, 25, 102], abs=2)
     assert bench.of(ColourReading) == []
 

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from appliance.mqtt.versions import MQTT_311
 from tests.support import brokers
 from tests.support.brokers import HOST, Mosquitto, Recorder, Settings, child_table, recorder, until
 from tests.support.certificates import certificate
+from tests.support.links import LinkedTable
 from tests.support.ports import free_port
 
 pytestmark = pytest.mark.real
@@ -39,23 +40,10 @@ def event(payload: str) -> Message:
     return Message(EVENT, payload, False, 1)
 
 
-@dataclass
-class Table:
-    """A link and what it told its table."""
-
-    link: MqttLink
-    requests: list[tuple[bytes, bool]] = field(default_factory=list)
-    news: list[tuple[bool, str]] = field(default_factory=list)
-
-    @property
-    def connected(self) -> bool:
-        return bool(self.news) and self.news[-1][0]
-
-
 @contextlib.asynccontextmanager
-async def table(settings: Settings, **options: Any) -> AsyncIterator[Table]:
+async def table(settings: Settings, **options: Any) -> AsyncIterator[LinkedTable]:
     """A running link, cancelled at the end: that it then returns by itself is part of every test."""
-    made = Table(
+    made = LinkedTable(
         MqttLink(
             settings,
             "club-1",
