@@ -38,6 +38,9 @@ from appliance.table.model import (
 )
 from appliance.table.resolve import CARPETBALL, Need, open_questions, settle, unknown_in
 
+REACTS_NS = 50_000_000
+"""It takes people longer than this, by far, from what they see to a press."""
+
 TAKES_ITS_PLACE = frozenset({"break_not_made", "no_stroke"})
 CLOSES_THE_BOARD = frozenset({"next_board", "next_round", "line_up"})
 
@@ -192,8 +195,9 @@ def _object(draft: Draft, request: Request) -> None:
     assert isinstance(name, str)
     unknown = {need.passage_id: need for need in unknown_in(state.fold.rules, state.stroke)} if state.stroke else {}
     wanted = [f for f in (state.stroke.fallen if state.stroke else ()) if _wanted(f, request)]
-    # Nobody means what came after the press, nor, before what surely fell, a finger that was in a pocket.
-    wanted.sort(key=lambda fallen: (fallen.started_ns < request.at_ns, open_doubt(fallen) != "unclear"))
+    # Nobody means what nobody can have seen before the press, nor, before what surely fell, a finger in a pocket.
+    seen_ns = request.at_ns - REACTS_NS
+    wanted.sort(key=lambda fallen: (fallen.started_ns < seen_ns, open_doubt(fallen) != "unclear"))
     for fallen in reversed(wanted):
         if fallen.passage_id in unknown:
             _check_candidate(fallen, name, unknown[fallen.passage_id].objects)

@@ -472,10 +472,11 @@ def test_an_object_key_names_the_newest_unknown_of_the_open_stroke():
     assert table.strokes == [["white", "queen", "striker"]]
 
 
-def test_a_key_means_nothing_that_began_after_it_was_pressed():
+@pytest.mark.parametrize("began", [1.96, 2.05], ids=["too shortly before", "after"])
+def test_a_key_means_nothing_that_nobody_had_seen_when_it_was_pressed(began):
     table = Session(unknown="ask")
     table.passes(at=1, place="ne")
-    table.passes(at=2.05, place="se")
+    table.passes(at=began, place="se")
     table.do("object", object="queen", at=2)
     assert [fallen["object"] for fallen in table.open_stroke["fallen"]] == ["queen", None]
     table.do("object", object="white", at=2)
