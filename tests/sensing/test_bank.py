@@ -260,7 +260,7 @@ def test_whatever_a_source_does_the_last_levels_hold_and_nothing_breaks(events):
     bank = SensorBank(ALL)
     now_ns, boot = 0, 1
     channels = (0, 1, 2, 8)
-    seen: dict[tuple[str, int], int] = {}
+    told: dict[tuple[str, int], PassageSeen] = {}
     for gap_us, which, level, what in events:
         now_ns += gap_us * 1_000
         channel = channels[which]
@@ -279,8 +279,12 @@ def test_whatever_a_source_does_the_last_levels_hold_and_nothing_breaks(events):
         for signal in bank.feed(item):
             if isinstance(signal, PassageSeen):
                 key = (signal.beam.id, signal.passage.started_ns)
-                assert signal.passage.ended_ns > seen.get(key, 0)
-                seen[key] = signal.passage.ended_ns
+                before = told.get(key)
+                assert signal != before, "told again only with something new"
+                if before is not None:
+                    assert signal.passage.ended_ns >= before.passage.ended_ns
+                    assert signal.reason is not None or before.reason is None, "what was withdrawn stays so"
+                told[key] = signal
     feed(bank, Levels("board", RESTING, now_ns + 1 * SECOND), Levels("board", RESTING, now_ns + 10 * SECOND))
     for name in ("ne", "sw", "thump", "undo"):
         debouncer = bank.lines[name].debouncer
