@@ -154,7 +154,7 @@ class TableDaemon:
             raise
         for section in settings.sources:
             if section.kind == "serial":
-                progress, board = self.engine.progress.get(section.id, {}), board_of(settings, section.id)
+                progress, board = recovered.progress.get(section.id, {}), board_of(settings, section.id)
                 self._sources[section.id] = self.ports.source(section, board, progress, self._hear_source, self.clock)
             elif section.kind == "gpio":
                 wanted = pins_of(settings, section.id)

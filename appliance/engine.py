@@ -106,7 +106,8 @@ class Engine:
     window: OrderingWindow = field(default_factory=OrderingWindow)
     _tip: TableState | None = None
     _answers: dict[str, str] = field(default_factory=dict)
-    _progress: dict[str, dict[int, int]] = field(default_factory=dict)
+    _boots: dict[str, int] = field(default_factory=dict)
+    """By source: the boot whose entries were taken last."""
     _reached_ns: dict[str, int] = field(default_factory=dict)
     _striking: set[str] = field(default_factory=set)
     _outages: dict[str, str] = field(default_factory=dict)
@@ -126,17 +127,12 @@ class Engine:
         assert self._tip is not None
         return self._tip
 
-    @property
-    def progress(self) -> Mapping[str, Mapping[int, int]]:
-        """By source and boot, the newest last: the next sequence number that has not been taken."""
-        return self._progress
-
     # -- start ---------------------------------------------------------------------------------------------
 
     def recover(self, recovered: Recovered, stamp: Stamp) -> list[Output]:
         """Fold what the journal kept; begin the first match where it is empty."""
         self._answers = dict(recovered.answers)
-        self._progress = {source: dict(boots) for source, boots in recovered.progress.items()}
+        self._boots = {source: next(reversed(boots)) for source, boots in recovered.progress.items()}
         self._run = stamp.monotonic_ns
         floor = recovered.seq_floor
         widths: dict[str, tuple[str, int]] = {}
@@ -175,7 +171,7 @@ class Engine:
         for row in rows:
             if row.stamp.boot_id != boot_id or row.boot_id is None:
                 continue
-            if row.boot_id != next(reversed(self._progress.get(row.source, {})), None):
+            if row.boot_id != self._boots.get(row.source):
                 continue
             self.bank.resume(row.source, row.boot_id)
             if row.level is not None and resting.pop((row.source, row.channel), None) == row.level:
@@ -235,10 +231,11 @@ class Engine:
     def _stumble(self, error: Exception, source: str | None, stamp: Stamp) -> list[Output]:
         """Tell of an error in this program: with the source, whose changes are not to be relied on, if it is one's."""
         text = f"{type(error).__name__}: {error}"
-        told_ns = self._stumbles.get(text)
+        lately_ns = stamp.monotonic_ns - TOLD_AGAIN_NS
+        self._stumbles = {told: at_ns for told, at_ns in self._stumbles.items() if at_ns > lately_ns}
         if source is not None:
             self._losses[source] = (stamp.monotonic_ns, 1 + self._lost_lately(source, stamp))
-        if told_ns is not None and stamp.monotonic_ns - told_ns < TOLD_AGAIN_NS:
+        if text in self._stumbles:
             return []
         self._stumbles[text] = stamp.monotonic_ns
         reason = f"an error in the program, {text}: something was not understood, look whether the score is right"
@@ -273,7 +270,7 @@ class Engine:
 
     def _source_back(self, item: SourceBack, stamp: Stamp) -> list[Output]:
         # Being there again says nothing about its clock: what it saw while it was away comes after this.
-        known = self._newest_boot(item.source)
+        known = self._boots.get(item.source)
         outputs = [self._told({"event": "source_back", "source": item.source})]
         if known is not None and item.boot_id is not None and known != item.boot_id:
             outputs += self._decide(Rebooted(item.at_ns), stamp, source=item.source)
@@ -317,9 +314,6 @@ class Engine:
         outputs[first] = replace(carrier, batch=batch, acknowledge=acknowledge)
         return outputs
 
-    def _newest_boot(self, source: str) -> int | None:
-        return next(reversed(self._progress.get(source, {})), None)
-
     def _row(self, item: SourceInput, stamp: Stamp) -> tuple[SourceRow | None, tuple[str, int, int] | None]:
         if not isinstance(item, Edge | ColourReading | EdgesLost):
             return None, None
@@ -340,9 +334,7 @@ class Engine:
         )
         if identity is None:
             return row, None
-        boots = self._progress.setdefault(item.source, {})
-        boots.pop(identity.boot_id, None)
-        boots[identity.boot_id] = identity.sequence + 1
+        self._boots[item.source] = identity.boot_id
         return row, (item.source, identity.boot_id, identity.sequence + 1)
 
     def _signal(self, signal: TableSignal, known_ns: int, stamp: Stamp) -> list[Output]:

@@ -91,9 +91,9 @@ class Table:
         self.engine = Engine("t1", policy_, inputs)
         self.outputs: list[Output] = []
         now = stamp(when.get("at", 0), when.get("host", "host-1"))
-        recovered = self.store.recover()
-        self.keep(self.engine.recover(recovered, now))
-        rows = self.store.rows_since(self.engine.horizon_seq(recovered.records))
+        self.recovered = self.store.recover()
+        self.keep(self.engine.recover(self.recovered, now))
+        rows = self.store.rows_since(self.engine.horizon_seq(self.recovered.records))
         self.engine.rebuild_sensing(rows, now.boot_id)
 
     def keep(self, outputs: list[Output]) -> list[Output]:
@@ -395,7 +395,7 @@ def restarted(table: Table, script: list[SourceInput | dict[str, Any]], index: i
     """The table after a kill in item `index`: whoever was not answered says it again."""
     now = at_of(script[index])
     again = Table(table.engine.policy, table.engine.inputs, table.store, at=now)
-    boots = again.engine.progress.get("board", {BOARD_BOOT: 0})
+    boots = again.recovered.progress.get("board", {BOARD_BOOT: 0})
     assert boots.keys() == {BOARD_BOOT}
     following = boots[BOARD_BOOT]
     again.hear(SourceBack("board", BOARD_BOOT, ns(now)))
@@ -533,7 +533,7 @@ def test_a_loss_that_the_board_told_is_acknowledged_and_not_told_again_after_a_r
     assert [output.acknowledge for output in outputs if output.acknowledge] == [("board", BOARD_BOOT, 42)]
     assert table.news.count("beam_fault") == 1
     again = Table(policy(), inputs_of(), table.store, at=3)
-    assert again.engine.progress["board"] == {BOARD_BOOT: 42}
+    assert again.recovered.progress["board"] == {BOARD_BOOT: 42}
 
 
 def recovered_above(table: Table, floor: int) -> Table:
