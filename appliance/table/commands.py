@@ -187,7 +187,9 @@ def _recount(draft: Draft, request: Request) -> None:
 def _object(draft: Draft, request: Request) -> None:
     """Name the newest unknown object of the open stroke, or, with none open, of the last one closed.
 
-    A request that names a passage may mean any that is unknown.
+    A request that names a passage may mean any that is unknown. A key is pressed by somebody with a hand at the table:
+    it means what nobody can have seen before the press only after the rest, and a finger in a pocket only after what
+    surely fell.
     """
     name = request.fields.get("object")
     state = draft.state
@@ -195,9 +197,9 @@ def _object(draft: Draft, request: Request) -> None:
     assert isinstance(name, str)
     unknown = {need.passage_id: need for need in unknown_in(state.fold.rules, state.stroke)} if state.stroke else {}
     wanted = [f for f in (state.stroke.fallen if state.stroke else ()) if _wanted(f, request)]
-    # Nobody means what nobody can have seen before the press, nor, before what surely fell, a finger in a pocket.
-    seen_ns = request.at_ns - REACTS_NS
-    wanted.sort(key=lambda fallen: (fallen.started_ns < seen_ns, open_doubt(fallen) != "unclear"))
+    if request.button is not None:
+        seen_ns = request.at_ns - REACTS_NS
+        wanted.sort(key=lambda fallen: (fallen.started_ns < seen_ns, open_doubt(fallen) != "unclear"))
     for fallen in reversed(wanted):
         if fallen.passage_id in unknown:
             _check_candidate(fallen, name, unknown[fallen.passage_id].objects)

@@ -5,7 +5,8 @@ Player 1 (Asha, side A) breaks and is white, player 2 (Ben, side B) is black.
 
 import pytest
 
-from tests.support.session import CARROM, Session
+from appliance.table.inputs import Request
+from tests.support.session import CARROM, Session, ns
 
 
 def fell(table):
@@ -472,25 +473,43 @@ def test_an_object_key_names_the_newest_unknown_of_the_open_stroke():
     assert table.strokes == [["white", "queen", "striker"]]
 
 
+def keyed(table, name, at):
+    return table.take(Request("object", ns(at), {"object": name}, button=f"key-{name}"))
+
+
+def named(table):
+    return [fallen["object"] for fallen in table.open_stroke["fallen"]]
+
+
 @pytest.mark.parametrize("began", [1.96, 2.05], ids=["too shortly before", "after"])
 def test_a_key_means_nothing_that_nobody_had_seen_when_it_was_pressed(began):
     table = Session(unknown="ask")
     table.passes(at=1, place="ne")
     table.passes(at=began, place="se")
-    table.do("object", object="queen", at=2)
-    assert [fallen["object"] for fallen in table.open_stroke["fallen"]] == ["queen", None]
-    table.do("object", object="white", at=2)
-    assert [fallen["object"] for fallen in table.open_stroke["fallen"]] == ["queen", "white"]
+    keyed(table, "queen", 2)
+    assert named(table) == ["queen", None]
+    keyed(table, "white", 2)
+    assert named(table) == ["queen", "white"]
 
 
 def test_a_key_names_what_surely_fell_before_what_perhaps_did_not():
     table = Session(unknown="ask")
     table.passes(at=1, place="ne")
     table.passes(at=2, place="se", ms=200, doubt="unclear")
-    table.do("object", object="white", at=3)
-    assert [fallen["object"] for fallen in table.open_stroke["fallen"]] == ["white", None]
-    table.do("object", object="queen", at=4)
-    assert [fallen["object"] for fallen in table.open_stroke["fallen"]] == ["white", "queen"]
+    keyed(table, "white", 3)
+    assert named(table) == ["white", None]
+    keyed(table, "queen", 4)
+    assert named(table) == ["white", "queen"]
+
+
+@pytest.mark.parametrize("doubt", [None, "unclear"])
+def test_a_request_names_the_newest_whatever_it_is(doubt):
+    """A program may have seen it in the very moment, and says where if it means another."""
+    table = Session(unknown="ask")
+    table.passes(at=1, place="ne")
+    table.passes(at=1.99, place="se", doubt=doubt)
+    table.do("object", object="queen", at=2)
+    assert named(table) == [None, "queen"]
 
 
 def test_an_object_request_can_say_where():
