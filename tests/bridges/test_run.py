@@ -50,7 +50,6 @@ def test_a_clock_shows_the_score_through_a_brokers_restart_and_nothing_after_the
                 broker.start()
                 async with recorder(broker.port) as hears:
                     await table_says(hears, "online")
-                    # An attempt that a dying broker left half answered has to run out before the next.
                     await hears.wait_for(lambda heard: page(heard) == SHOWN, 60)
                 async with recorder(broker.port) as newcomer:
                     await newcomer.wait_for(lambda heard: page(heard) == SHOWN)
