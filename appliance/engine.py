@@ -356,9 +356,10 @@ class Engine:
             case StrikeSeen(sensor, at_ns):
                 self._striking = {sensor.source}
                 return self._decide(Strike(sensor.end, at_ns, sensor.across), stamp, source=sensor.source)
-            case Pressed(button, at_ns, long):
+            case Pressed(button, at_ns, long, amid):
                 command, fields = button.asks(long)
-                return self._decide(Request(command, at_ns, fields, button=button.id), stamp, source=button.source)
+                pressed = Request(command, at_ns, fields, button=button.id, amid=amid)
+                return self._decide(pressed, stamp, source=button.source)
             case InputBlocked(found, _):
                 what = "pressed without end" if isinstance(found, Button) else "blocked"
                 return [self._told({"event": "beam_fault", "beam": found.id, "reason": what})]

@@ -6,7 +6,7 @@ reboots, starts or lost edges has its levels taken silently, and what was going 
 heartbeat shows to be otherwise than the last edge said is a lost edge and is made good.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from appliance.events import Brightness, ColourReading, Edge, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
@@ -306,7 +306,7 @@ class SensorBank:
                 self._sight(line, line.input, passage, now_ns, is_new=is_new)
             elif is_new and not line.is_noisy:
                 # Chatter at the release makes a press longer, not two of it.
-                found.append(_strike_or_press(line.input, passage))
+                found.append(self._strike_or_press(line.input, passage))
         if isinstance(line.input, Beam) and line.noise.since_ns is not None:
             group = self._groups[line.input.id]
             group.void(line.input, (line.noise.since_ns, now_ns), Uncounted.NOISE)
@@ -319,6 +319,21 @@ class SensorBank:
         sighting = self._groups[beam.id].sight(beam, passage)
         if sighting is not None and sighting.void is None:
             line.noise.passage(passage.started_ns, now_ns)
+
+    def _strike_or_press(self, found: StrikeSensor | Button, passage: Passage) -> StrikeSeen | Pressed:
+        at_ns = passage.started_ns
+        if isinstance(found, StrikeSensor):
+            return StrikeSeen(found, at_ns)
+        return Pressed(found, at_ns, passage.dwell_ns >= LONG_PRESS_NS, frozenset(self._going_on_at(at_ns)))
+
+    def _going_on_at(self, at_ns: int) -> Iterator[tuple[str, int]]:
+        """The newest passages that had begun by then and ended later, by beam and start as they were told."""
+        for line in self._lines.values():
+            newest = line.newest
+            if newest is None or not newest.started_ns <= at_ns < newest.ended_ns or not isinstance(line.input, Beam):
+                continue
+            if (told := self._groups[line.input.id].told_as(line.input, newest.started_ns)) is not None:
+                yield told[0].id, told[1]
 
     def _look_for_hand(self, line: Line, now_ns: int) -> list[TableSignal]:
         """Something that is still in the beam, and has been for too long, is a hand already."""
@@ -343,12 +358,6 @@ class SensorBank:
             if seen.reason is not None:
                 self._lines[seen.beam.source, seen.beam.channel].debouncer.counters.uncounted += 1
         return [*news]
-
-
-def _strike_or_press(found: StrikeSensor | Button, passage: Passage) -> StrikeSeen | Pressed:
-    if isinstance(found, StrikeSensor):
-        return StrikeSeen(found, passage.started_ns)
-    return Pressed(found, passage.started_ns, passage.dwell_ns >= LONG_PRESS_NS)
 
 
 def _place(found: Input) -> str:

@@ -59,11 +59,15 @@ class StrikeSeen:
 
 @dataclass(frozen=True, slots=True)
 class Pressed:
-    """A button was pressed at `at_ns` and let go, `long` after it."""
+    """A button was pressed at `at_ns` and let go, `long` after it.
+
+    `amid`: the passages, by beam and start as they were told, that were going on at that moment.
+    """
 
     button: Button
     at_ns: int
     long: bool = False
+    amid: frozenset[tuple[str, int]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,8 +188,8 @@ def _object(draft: Draft, request: Request) -> None:
     """Name the newest unknown object of the open stroke, or, with none open, of the last one closed.
 
     A request that names a passage may mean any that is unknown. A key is pressed by somebody with a hand at the table:
-    it means what nobody can have seen before the press only after the rest, and a finger in a pocket only after what
-    surely fell.
+    it means nothing that was still in a beam then, or came after; what nobody can have seen before the press only after
+    the rest, and a finger in a pocket only after what surely fell.
     """
     name = request.fields.get("object")
     state = draft.state
@@ -199,11 +199,13 @@ def _object(draft: Draft, request: Request) -> None:
     wanted = [f for f in (state.stroke.fallen if state.stroke else ()) if _wanted(f, request)]
     if request.button is not None:
         seen_ns = request.at_ns - REACTS_NS
+        wanted = [fallen for fallen in wanted if _was_over(fallen, request)]
         wanted.sort(key=lambda fallen: (fallen.started_ns < seen_ns, open_doubt(fallen) != "unclear"))
     for fallen in reversed(wanted):
         if fallen.passage_id in unknown:
             _check_candidate(fallen, name, unknown[fallen.passage_id].objects)
-            draft.emit(FallenRevised(replace(fallen, told=name)))
+            by_key = request.button is not None and "passage_id" not in request.fields
+            draft.emit(FallenRevised(replace(fallen, told=name, by_key=by_key)))
             return
     if not (state.stroke and "passage_id" not in request.fields) and _object_of_closed(draft, request, name):
         return
@@ -236,6 +238,11 @@ def _wanted(fallen: Fallen, request: Request) -> bool:
     """Whether the request means this passage: the newest that fits what it says."""
     passage_id, place = request.fields.get("passage_id"), request.fields.get("place")
     return passage_id in (None, fallen.passage_id) and place in (None, fallen.place)
+
+
+def _was_over(fallen: Fallen, request: Request) -> bool:
+    """Whether the passage lay wholly before the press."""
+    return fallen.started_ns < request.at_ns and (fallen.beam, fallen.started_ns) not in request.amid
 
 
 def _was_assumed(draft: Draft, number: int, fallen: Fallen) -> bool:

@@ -7,6 +7,7 @@ People do. The rules of opening, closing and being late stand here, those of the
 from dataclasses import dataclass, replace
 
 from appliance.sensing.identify import exclude_by_colour, objects_of
+from appliance.sensing.signals import Uncounted
 from appliance.table.closing import close_stroke, next_number
 from appliance.table.commands import carry_out
 from appliance.table.doubts import SECOND, is_nothing, second_of
@@ -139,6 +140,9 @@ def _revise(draft: Draft, passed: Passed, closed_in: int | None, fallen: Fallen)
         return
     still_possible = tuple(name for name in fallen.candidates if name in passed.candidates)
     revised = replace(fallen, doubt=passed.doubt, candidates=still_possible or fallen.candidates)
+    if fallen.by_key and passed.doubt == "unclear" and fallen.doubt != "unclear":
+        # The key was taken for an object's that looked certain, and may have been meant for another one.
+        revised = replace(revised, told=None, by_key=False)
     if in_open:
         if revised != fallen:
             draft.emit(FallenRevised(revised))
@@ -157,8 +161,11 @@ def _is_as_seen(fallen: Fallen) -> bool:
 
 
 def _withdraw(draft: Draft, fallen: Fallen, reason: str) -> None:
-    """Take a passage out of the open stroke, unless somebody has said what it was; what it alone opened is none."""
-    if fallen.told is not None:
+    """Take a passage out of the open stroke, unless somebody has said what it was; what it alone opened is none.
+
+    A key has said nothing of a hand: it was pressed for something else.
+    """
+    if fallen.told is not None and not (fallen.by_key and reason == Uncounted.HAND):
         return
     draft.emit(PassageWithdrawn(fallen.passage_id, reason))
     stroke = draft.state.stroke

@@ -82,13 +82,17 @@ class Rebooted:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a person wants, by button (`button` is its id), page or message."""
+    """What a person wants, by button (`button` is its id), page or message.
+
+    `amid`: the passages, by beam and start, that were going on as the button was pressed.
+    """
 
     command: str
     at_ns: int
     fields: Mapping[str, Any] = field(default_factory=dict)
     expected_seq: int | None = None
     button: str | None = None
+    amid: frozenset[tuple[str, int]] = frozenset()
 
 
 TableInput = Begin | Passed | Coloured | Strike | ClockPassed | Rebooted | Request

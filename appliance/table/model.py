@@ -36,6 +36,7 @@ class Seat:
 class Fallen:
     """One object that a beam saw. `candidates` is what beam and colour sensor leave; `told` is what a person
     said (an object, or `own` or `other`, meant from the stroke's player when it is judged, or `nothing`).
+    `by_key`: a key said it, which points at no passage, so that the table chose which one was meant.
 
     `doubt` is what the beam left open about how many it was; a person's word or a colour settles it. Where it was
     two, the second is an object of its own whose id ends in a b. `withdrawn` is why it is none after all.
@@ -48,6 +49,7 @@ class Fallen:
     candidates: tuple[str, ...]
     by_colour: bool = False
     told: str | None = None
+    by_key: bool = False
     doubt: Doubt | None = None
     withdrawn: str | None = None
 

@@ -101,6 +101,32 @@ def test_a_press_is_told_once_however_the_button_chatters_when_let_go():
     assert feed(bank, *pulse("board", 8, 0, 300, 400)) == [Pressed(UNDO, 300 * MS)]
 
 
+@pytest.mark.parametrize(
+    ("down", "amid"),
+    [(90, set()), (100, {("ne", 100 * MS)}), (150, {("ne", 100 * MS)}), (200, set())],
+    ids=["before", "as it begins", "within", "as it ends"],
+)
+def test_a_press_tells_which_passage_was_going_on_as_the_button_went_down(down, amid):
+    bank = begun()
+    edges = [*pulse("board", 0, 1, 100, 200), *pulse("board", 8, 0, down, 260)]
+    signals = feed(bank, *sorted(edges, key=lambda edge: edge.at_ns))
+    assert [signal for signal in signals if isinstance(signal, Pressed)] == [
+        Pressed(UNDO, down * MS, amid=frozenset(amid))
+    ]
+
+
+def test_a_press_tells_a_passage_as_it_was_told_where_another_beam_saw_it_first():
+    bank = SensorBank([replace(NE, exclusive="ne"), replace(NE, id="ne-across", channel=3, exclusive="ne"), UNDO])
+    feed(bank, Levels("board", ((0, 0), (3, 0), (8, 1)), 0))
+    edges = [
+        *pulse("board", 0, 1, 100, 130),
+        *pulse("board", 3, 1, 110, 160),
+        *pulse("board", 8, 0, 140, 260),
+    ]
+    signals = feed(bank, *sorted(edges, key=lambda edge: edge.at_ns))
+    assert Pressed(UNDO, 140 * MS, amid=frozenset({("ne", 100 * MS)})) in signals
+
+
 def test_a_stuck_button_is_a_fault_and_no_press():
     bank = begun()
     down, up = pulse("board", 8, 0, 1_000, 9_000)

@@ -5,6 +5,7 @@ Player 1 (Asha, side A) breaks and is white, player 2 (Ben, side B) is black.
 
 import pytest
 
+from appliance.sensing.signals import Uncounted
 from appliance.table.inputs import Request
 from tests.support.session import CARROM, Session, ns
 
@@ -473,23 +474,82 @@ def test_an_object_key_names_the_newest_unknown_of_the_open_stroke():
     assert table.strokes == [["white", "queen", "striker"]]
 
 
-def keyed(table, name, at):
-    return table.take(Request("object", ns(at), {"object": name}, button=f"key-{name}"))
+def keyed(table, name, at, *, amid=frozenset()):
+    return table.take(Request("object", ns(at), {"object": name}, button=f"key-{name}", amid=amid))
 
 
 def named(table):
     return [fallen["object"] for fallen in table.open_stroke["fallen"]]
 
 
-@pytest.mark.parametrize("began", [1.96, 2.05], ids=["too shortly before", "after"])
-def test_a_key_means_nothing_that_nobody_had_seen_when_it_was_pressed(began):
+def test_a_key_means_what_nobody_can_have_seen_before_the_press_only_after_the_rest():
     table = Session(unknown="ask")
     table.passes(at=1, place="ne")
-    table.passes(at=began, place="se")
+    table.passes(at=1.96, place="se")
     keyed(table, "queen", 2)
     assert named(table) == ["queen", None]
     keyed(table, "white", 2)
     assert named(table) == ["queen", "white"]
+
+
+def test_a_key_names_nothing_that_came_after_the_press():
+    """It is told when it is let go, and a finger can have been through a pocket by then."""
+    table = Session(unknown="ask")
+    table.passes("white", at=1, place="ne")
+    table.passes(at=2.05, place="se")
+    assert keyed(table, "white", 2).code == "no_such_question"
+    assert named(table) == ["white", None]
+
+
+def test_a_key_names_nothing_that_was_still_in_a_beam():
+    table = Session(unknown="ask")
+    table.passes(at=1, place="ne")
+    table.passes(at=1.9, place="se", ms=149)
+    in_se = frozenset({("se", ns(1.9))})
+    keyed(table, "queen", 2, amid=in_se)
+    assert named(table) == ["queen", None]
+    assert keyed(table, "white", 2, amid=in_se).code == "no_such_question"
+    keyed(table, "white", 3)
+    assert named(table) == ["queen", "white"]
+
+
+def test_what_a_key_was_taken_to_name_and_turns_out_to_be_a_hand_is_none():
+    table = Session(unknown="ask")
+    table.passes(at=1, place="ne")
+    table.passes(at=2, place="se", ms=80)
+    keyed(table, "queen", 2.1)
+    assert named(table) == [None, "queen"]
+    table.withdraws(at=2, known=2.5, place="se", ms=80, reason=Uncounted.HAND)
+    assert named(table) == [None]
+    keyed(table, "queen", 4)
+    assert named(table) == ["queen"]
+
+
+def test_what_a_key_was_taken_to_name_and_turns_out_to_be_unclear_is_asked_about():
+    table = Session(unknown="ask")
+    table.passes(at=2, place="se", ms=80)
+    keyed(table, "queen", 2.1)
+    table.passes(at=2, place="se", ms=80, doubt="unclear")
+    assert named(table) == [None]
+    table.press(1, at=4)
+    assert [question["kind"] for question in table.questions] == ["did_it_fall"]
+
+
+@pytest.mark.parametrize("reason", [Uncounted.NOISE, Uncounted.DIP])
+def test_what_a_key_has_named_stays_when_its_beam_fails_afterwards(reason):
+    table = Session(unknown="ask")
+    table.passes(at=2, place="se")
+    keyed(table, "queen", 3)
+    table.withdraws(at=2, known=4, place="se", reason=reason)
+    assert named(table) == ["queen"]
+
+
+def test_what_somebody_pointed_at_stays_what_it_was_said_to_be():
+    table = Session(unknown="ask")
+    table.passes(at=2, place="se", ms=80)
+    table.do("object", object="queen", passage_id="p1")
+    table.withdraws(at=2, known=2.5, place="se", ms=80, reason=Uncounted.HAND)
+    assert named(table) == ["queen"]
 
 
 def test_a_key_names_what_surely_fell_before_what_perhaps_did_not():
