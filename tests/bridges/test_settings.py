@@ -57,21 +57,6 @@ def test_the_presets_keep_their_order(tmp_path: Path) -> None:
             ["awtrx", *AT],
             'NAME: "awtrx" is not possible; did you mean "awtrix"? (see pocketbeam bridge --help)',
         ),
-        (["awtrix"], "bridge needs either --config FILE, or --broker HOST:PORT and --table ID"),
-        (
-            ["awtrix", "--config", "x", *AT],
-            "bridge needs either --config FILE, or --broker HOST:PORT and --table ID",
-        ),
-        (["awtrix", "--broker", "127.0.0.1:1883"], "--broker needs --table ID beside it"),
-        (
-            ["awtrix", "--config", "x", "--table", "t1"],
-            "--table and --ca go with --broker; a file has its own",
-        ),
-        (["awtrix", *AT, "--username", "x"], "--username and --password-file go together"),
-        (
-            ["awtrix", *AT[:3], "T_1", "--set", "prefix=clock"],
-            '--table: "T_1" cannot be part of a topic: only a to z, 0 to 9 and "-" can',
-        ),
         (["awtrix", *AT], 'bridges.awtrix.prefix: is missing; write for example prefix = "awtrix_1a2b3c"'),
         (
             ["awtrix", *AT, "--set", "prefix"],

@@ -228,14 +228,6 @@ TO = ["send", "--broker", "h:1", "--table", "t"]
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["send", "undo"], "send needs either --config FILE, or --broker HOST:PORT and --table ID"),
-        (["send", "--broker", "h:1", "undo"], "send needs either --config FILE, or --broker HOST:PORT and --table ID"),
-        (["send", "--table", "t", "undo"], "send needs either --config FILE, or --broker HOST:PORT and --table ID"),
-        ([*TO, "--config", "f", "undo"], "send needs either --config FILE, or --broker HOST:PORT and --table ID"),
-        (["send", "--config", "f", "--username", "u", "undo"], "--username: the account is in the file f"),
-        (["send", "--config", "f", "--password-file", "p", "undo"], "--password-file: the account is in the file f"),
-        (["send", "--broker", "h:1", "--table", "Club 1", "undo"], '--table: "Club 1" cannot be part of a topic'),
-        (["send", "--broker", "a b:1", "--table", "t", "undo"], '"a b:1" is not HOST:PORT'),
         ([*TO, "undo", "x"], '"x" is not key=value'),
         ([*TO, "undo", "=x"], '"=x" is not key=value'),
         ([*TO, "undo", "player=1", "player=2"], '"player" is there twice'),

@@ -1,0 +1,79 @@
+"""`status`, `export`, `backup` and `restore`: what a table has written down, wherever its directory is."""
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from appliance.cli import files
+from appliance.cli.parser import Command, Parser
+from appliance.cli.sentences import WELL, FoundWrong
+
+
+def _status_arguments(parser: Parser) -> None:
+    parser.add_argument("--state-dir", required=True, type=Path, metavar="DIR")
+
+
+def _status(options: Namespace) -> int:
+    directory = files.directory(options.state_dir)
+    from appliance.status import status_text
+
+    print(status_text(directory))
+    return WELL
+
+
+def _export_arguments(parser: Parser) -> None:
+    parser.add_argument("--observations", action="store_true", required=True, help="a match, as score reads it")
+    parser.add_argument("--state-dir", required=True, type=Path, metavar="DIR")
+    parser.add_argument("--match", metavar="ID", help="default: the latest")
+
+
+def _export(options: Namespace) -> int:
+    directory = files.directory(options.state_dir)
+    from appliance.export import export_observations
+
+    return export_observations(directory, options.match, sys.stdout, sys.stderr)
+
+
+def _backup_arguments(parser: Parser) -> None:
+    parser.add_argument("--state-dir", required=True, type=Path, metavar="DIR")
+    parser.add_argument("file", metavar="FILE", nargs="?", type=Path, help="default: a dated one here")
+
+
+def _backup(options: Namespace) -> int:
+    directory = files.directory(options.state_dir)
+    from appliance.backup import back_up
+    from appliance.clock import SystemClock
+    from appliance.journal import JournalError
+
+    try:
+        print(back_up(directory, options.file, SystemClock()))
+    except JournalError as error:
+        raise FoundWrong(str(error)) from None
+    return WELL
+
+
+def _restore_arguments(parser: Parser) -> None:
+    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("--state-dir", required=True, type=Path, metavar="DIR")
+
+
+def _restore(options: Namespace) -> int:
+    from appliance.backup import restore
+    from appliance.clock import SystemClock
+    from appliance.journal import JournalError
+
+    try:
+        print(restore(options.file, options.state_dir, SystemClock()))
+    except JournalError as error:
+        raise FoundWrong(str(error)) from None
+    return WELL
+
+
+COMMANDS = (
+    Command(
+        "status", "Say what a table's journal holds: the match, the score, its health.", _status_arguments, _status
+    ),
+    Command("export", "Write what a table keeps as text.", _export_arguments, _export),
+    Command("backup", "Copy a table's journal to a file, while it plays on.", _backup_arguments, _backup),
+    Command("restore", "Make a backup a table's journal again; what was there is kept.", _restore_arguments, _restore),
+)
