@@ -100,7 +100,7 @@ class MqttLink:
         self._introduction = introduction
         self._welcome: asyncio.TimerHandle | None = None
         self._outbox = Outbox((self._birth.topic, topic(table, "state", base=base)))
-        self._connection: _Connection | None = None
+        self._connection: Connection | None = None
         self._backoff = Backoff()
         self._level = MQTT_5
         self._told: tuple[bool, str] | None = None
@@ -150,10 +150,10 @@ class MqttLink:
         dropped = self._counters["requests_dropped"] + now
         return {**self._counters, "requests_dropped": dropped, **self._outbox.counters()}
 
-    async def _open(self) -> "_Connection":
+    async def _open(self) -> "Connection":
         settings = self._settings
         password = read_password(settings)
-        connection = _Connection(
+        connection = Connection(
             hostname=settings.host,
             port=settings.port,
             username=settings.username,
@@ -181,7 +181,7 @@ class MqttLink:
             raise
         return connection
 
-    async def _serve(self, connection: "_Connection") -> None:
+    async def _serve(self, connection: "Connection") -> None:
         """Everything between the broker's welcome and the end of the connection."""
         try:
             granted = await connection.subscribe(self._requests, qos=1)
@@ -288,7 +288,7 @@ class _BoundedQueue(asyncio.Queue[aiomqtt.Message]):
     dropped = 0
 
 
-class _Connection(aiomqtt.Client):
+class Connection(aiomqtt.Client):
     """One connection, used once: the library's client with its own way to connect, send and end.
 
     All callbacks run in the loop's thread, because nothing here starts another one.

@@ -64,7 +64,7 @@ async def table(settings: Settings, **options: Any) -> AsyncIterator[LinkedTable
 def left_behind() -> list[str]:
     """Tasks of links that still run."""
     names = (str(getattr(task.get_coro(), "__qualname__", "")) for task in asyncio.all_tasks())
-    return [name for name in names if name.startswith(("_Connection.", "MqttLink."))]
+    return [name for name in names if name.startswith(("Connection.", "MqttLink."))]
 
 
 @pytest.fixture
