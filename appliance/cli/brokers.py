@@ -18,7 +18,7 @@ _TLS = ("tls", "ca", "cert", "key")
 def add_options(parser: Parser) -> None:
     """The options that stand in for a file; `--config` is the command's own."""
     parser.add_argument("--broker", type=host_and_port, metavar="HOST:PORT", help="instead of a file, with --table")
-    parser.add_argument("--table", metavar="ID")
+    parser.add_argument("--table", metavar="ID", help="the table's id, with --broker")
     parser.add_argument("--username", metavar="NAME", help="the account at the broker")
     parser.add_argument("--password-file", type=Path, metavar="FILE", help="its password, in the first line")
     parser.add_argument("--tls", action="store_true", help="speak TLS, and trust the system's authorities")

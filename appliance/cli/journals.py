@@ -9,8 +9,8 @@ from appliance.cli.parser import Command, Parser
 from appliance.cli.sentences import WELL, FoundWrong
 
 
-def _status_arguments(parser: Parser) -> None:
-    parser.add_argument("--state-dir", required=True, type=Path, metavar="DIR")
+def _state_dir(parser: Parser) -> None:
+    parser.add_argument("--state-dir", required=True, type=Path, metavar="DIR", help="state_dir in the table's file")
 
 
 def _status(options: Namespace) -> int:
@@ -23,7 +23,7 @@ def _status(options: Namespace) -> int:
 
 def _export_arguments(parser: Parser) -> None:
     parser.add_argument("--observations", action="store_true", required=True, help="a match, as score reads it")
-    parser.add_argument("--state-dir", required=True, type=Path, metavar="DIR")
+    _state_dir(parser)
     parser.add_argument("--match", metavar="ID", help="default: the latest")
 
 
@@ -35,7 +35,7 @@ def _export(options: Namespace) -> int:
 
 
 def _backup_arguments(parser: Parser) -> None:
-    parser.add_argument("--state-dir", required=True, type=Path, metavar="DIR")
+    _state_dir(parser)
     parser.add_argument("file", metavar="FILE", nargs="?", type=Path, help="default: a dated one here")
 
 
@@ -53,8 +53,8 @@ def _backup(options: Namespace) -> int:
 
 
 def _restore_arguments(parser: Parser) -> None:
-    parser.add_argument("file", metavar="FILE", type=Path)
-    parser.add_argument("--state-dir", required=True, type=Path, metavar="DIR")
+    parser.add_argument("file", metavar="FILE", type=Path, help="what backup has written")
+    _state_dir(parser)
 
 
 def _restore(options: Namespace) -> int:
@@ -70,9 +70,7 @@ def _restore(options: Namespace) -> int:
 
 
 COMMANDS = (
-    Command(
-        "status", "Say what a table's journal holds: the match, the score, its health.", _status_arguments, _status
-    ),
+    Command("status", "Say what a table's journal holds: the match, the score, its health.", _state_dir, _status),
     Command("export", "Write what a table keeps as text.", _export_arguments, _export),
     Command("backup", "Copy a table's journal to a file, while it plays on.", _backup_arguments, _backup),
     Command("restore", "Make a backup a table's journal again; what was there is kept.", _restore_arguments, _restore),

@@ -24,7 +24,7 @@ def _score(options: Namespace) -> int:
 
 def _record_arguments(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", help="a new one; - is standard output")
-    parser.add_argument("--config", required=True, metavar="FILE")
+    parser.add_argument("--config", required=True, metavar="FILE", help="the table's file")
     parser.add_argument("--last", type=duration, metavar="10m", help="what was, instead of what comes: 90s, 10m, 2h")
 
 

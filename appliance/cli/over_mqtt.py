@@ -1,7 +1,7 @@
 """`send`, `watch`, `bridge` and `schema`: a running table as its broker shows it, to anybody who reads the contract."""
 
 import sys
-from argparse import Namespace, RawDescriptionHelpFormatter
+from argparse import Namespace
 from typing import Any
 
 from appliance.cli import brokers, files
@@ -78,9 +78,8 @@ def _watch(options: Namespace) -> int:
 def _bridge_arguments(parser: Parser) -> None:
     from appliance.bridges import BRIDGES
 
-    parser.formatter_class = RawDescriptionHelpFormatter
-    parser.epilog = "\n".join(["names:", *(f"  {name:<10}{what}" for name, what in BRIDGES.items())])
-    parser.add_argument("name", metavar="NAME", choices=tuple(BRIDGES), help="what to show it on; see below")
+    known = "; ".join(f"{name}, {what}" for name, what in BRIDGES.items())
+    parser.add_argument("name", metavar="NAME", choices=tuple(BRIDGES), help=known)
     parser.add_argument("--config", action="append", default=[], metavar="FILE", help="a table's, with [bridges]")
     brokers.add_options(parser)
     parser.add_argument(

@@ -72,7 +72,11 @@ def _parsers(commands: Sequence[Command]) -> tuple[Parser, dict[str, Parser]]:
     """The parser of everything, and that of each command by its name."""
     common = Parser(add_help=False)
     common.add_argument(
-        "--log-level", choices=log.LEVELS, default=argparse.SUPPRESS, help="what to log (default: info)"
+        "--log-level",
+        choices=log.LEVELS,
+        default=argparse.SUPPRESS,
+        metavar="LEVEL",
+        help=f"what to log: {', '.join(log.LEVELS)} (default: info)",
     )
     parser = Parser(
         prog="pocketbeam",

@@ -25,7 +25,7 @@ def _run(options: Namespace) -> int:
 
 
 def _check_config_arguments(parser: Parser) -> None:
-    parser.add_argument("files", metavar="FILE", nargs="*")
+    parser.add_argument("files", metavar="FILE", nargs="*", help="one a table")
     parser.add_argument("--config", action="append", default=[], metavar="FILE", help="the same as FILE")
 
 
@@ -49,7 +49,7 @@ def _doctor(options: Namespace) -> int:
 
 
 def _calibrate_arguments(parser: Parser) -> None:
-    parser.add_argument("--config", required=True, metavar="FILE")
+    parser.add_argument("--config", required=True, metavar="FILE", help="the table's file")
     parser.add_argument("--again", action="store_true", help="measure anew what was measured already")
 
 
