@@ -27,7 +27,7 @@ _REFUSED = 0x80
 _log = logging.getLogger(__name__)
 
 
-class _Running:
+class Running:
     """One bridge, kept up until it is cancelled."""
 
     def __init__(self, bridge: Bridge) -> None:
@@ -94,9 +94,9 @@ class _Running:
     async def _keep_up(self, client: Visitor) -> None:
         """Say what stands again and again, where the device needs it; whoever reads is told of a broken connection."""
         if (every_s := self._follower.mapper.refresh_s) is not None:
-            with contextlib.suppress(aiomqtt.MqttError):
-                while True:
-                    await asyncio.sleep(every_s)
+            while True:
+                await asyncio.sleep(every_s)
+                with contextlib.suppress(aiomqtt.MqttError):
                     await self._say(client, self._follower.again())
 
     async def _say(self, client: Visitor, messages: Sequence[Message]) -> None:
@@ -129,7 +129,7 @@ async def _run(bridges: Sequence[Bridge]) -> None:
     stopping = asyncio.Event()
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(signal_number, stopping.set)
-    running = [asyncio.create_task(_Running(bridge).run()) for bridge in bridges]
+    running = [asyncio.create_task(Running(bridge).run()) for bridge in bridges]
     ending = asyncio.create_task(stopping.wait())
     try:
         done, _ = await asyncio.wait({ending, *running}, return_when=asyncio.FIRST_COMPLETED)

@@ -3,33 +3,34 @@
 For commands that look in beside a daemon: it has the client id `pocketbeam-<table>`, and a second connection
 with that id would throw it out. Version 3.1.1 of MQTT does for them; in version 5 a broker also says what it does
 not let them say.
+
+No wait here outlasts the connection. The library itself waits for an answer until its time-out, also where the
+broker has died that owes it; so whoever says something to a dying broker would come back that much later than the
+broker does.
 """
 
+import asyncio
 import logging
 import secrets
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import aiomqtt
-from paho.mqtt.client import Client as PahoClient
-from paho.mqtt.properties import Properties
-from paho.mqtt.reasoncodes import ReasonCode
 
-from appliance.mqtt.client import ANSWER_TIMEOUT_S, KEEPALIVE_S, number, outcome_of, sentence
+from appliance.mqtt.client import ANSWER_TIMEOUT_S, KEEPALIVE_S, Connection, outcome_of, sentence
 from appliance.mqtt.topics import BASE
 from appliance.mqtt.transport import (
     BrokerSettings,
     RejectedError,
     UnreachableError,
-    open_socket,
     read_password,
     tls_context,
 )
 from appliance.mqtt.versions import MQTT_311, Outcome
 
-_REFUSED = 0x80
+T = TypeVar("T")
 
 _library_log = logging.getLogger(f"{__name__}.library")
 # What the library has to say about a broken connection is said once, and better, by `VisitError`.
@@ -45,16 +46,35 @@ class VisitError(ConnectionError):
         self.outcome = outcome
 
 
-class Visitor(aiomqtt.Client):
+class Visitor(Connection):
     """A client that knows how many of its messages the broker has refused (in version 5 it says so)."""
 
-    refused = 0
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        """As the library's client; `open` connects."""
+        super().__init__(*arguments, **options)
+        self.refused = 0
+        self.watch(self._answered, lambda: None)
 
-    def _on_publish(
-        self, client: PahoClient, userdata: Any, mid: int, reason_code: ReasonCode, properties: Properties
-    ) -> None:
-        self.refused += number(reason_code) >= _REFUSED
-        super()._on_publish(client, userdata, mid, reason_code, properties)
+    def _answered(self, message_id: int, refused: bool) -> None:
+        self.refused += refused
+        if waiting := self._pending_publishes.pop(message_id, None):
+            waiting.set()
+
+    async def _wait_for(self, fut: Awaitable[T], timeout: float | None) -> T:  # noqa: ASYNC109 - the library's name
+        """What the library waits for, for as long as the connection lasts that would bring it."""
+        answer = asyncio.ensure_future(fut)
+        patience_s = self.timeout if timeout is None else timeout
+        try:
+            await asyncio.wait((answer, self._disconnected), timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
+            if answer.done():
+                return answer.result()
+        except OSError as error:
+            raise aiomqtt.MqttError("the connection broke") from error
+        finally:
+            answer.cancel()
+        if self._disconnected.done():
+            raise aiomqtt.MqttError("the connection is gone") from self._disconnected.exception()
+        raise aiomqtt.MqttError("there is no answer")
 
     def vanish(self) -> None:
         """Breaks the connection without a goodbye, as a client does that crashes."""
@@ -74,24 +94,24 @@ async def visit(
     """A connected client; VisitError where there is none, or where it breaks inside the block."""
     welcomed = False
     try:
-        context = None if settings.tls is None else tls_context(settings.tls)
-        # The library says little about what is in the way of a connection; this does.
-        (await open_socket(settings.host, settings.port, context)).close()
-        async with Visitor(
+        client = Visitor(
             settings.host,
             settings.port,
             username=settings.username,
             password=read_password(settings),
-            tls_context=context,
             identifier=f"{BASE}-visitor-{secrets.token_hex(4)}",
             timeout=patience_s,
             keepalive=KEEPALIVE_S,
             protocol=aiomqtt.ProtocolVersion(level),
             will=will,
             logger=_library_log,
-        ) as client:
+        )
+        try:
+            await client.open(None if settings.tls is None else tls_context(settings.tls))
             welcomed = True
             yield client
+        finally:
+            client.close()
     except UnreachableError as error:
         raise VisitError(str(error), Outcome.NOT_REACHED) from None
     except (RejectedError, aiomqtt.MqttError) as error:
