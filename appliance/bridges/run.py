@@ -28,9 +28,10 @@ _log = logging.getLogger(__name__)
 
 
 class Running:
-    """One bridge, kept up until it is cancelled."""
+    """One bridge and its connection."""
 
     def __init__(self, bridge: Bridge) -> None:
+        """Nothing is connected yet."""
         self._bridge = bridge
         self._follower = bridge.follower
         self._where = f"{bridge.broker.host}:{bridge.broker.port}"
@@ -41,6 +42,7 @@ class Running:
         self._unreadable = 0
 
     async def run(self) -> None:
+        """Kept up until it is cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             began_at: float | None = None
