@@ -57,12 +57,15 @@ def _check_players(game: str, table: View, report: Report) -> None:
     for path, player in table.elements("players"):
         count += 1
         parts = {"id": player, "name": player} if isinstance(player, str) else player
-        for key, known in seen.items():
-            value = parts.get(key) if isinstance(parts, dict) else None
-            if isinstance(value, str) and value in known:
-                report.wrong(path, f'"{value}" is there twice: each player needs a {key} of their own')
-            elif isinstance(value, str):
-                known.add(value)
+        if not isinstance(parts, dict):
+            continue
+        for what, key in (("a name", "name"), ("an id", "id")):
+            value = parts.get(key)
+            if isinstance(value, str) and value in seen[key]:
+                report.wrong(path, f'"{value}" is there twice: each player needs {what} of their own')
+                break  # a plain name is its own id
+            if isinstance(value, str):
+                seen[key].add(value)
     if table.has("players"):
         fault = _players_fault(game, count)
         if fault:

@@ -1,6 +1,5 @@
 """From files to settings; all that is wrong in all of them is said at once."""
 
-import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,13 +7,12 @@ from typing import Any
 
 from appliance.config import checks
 from appliance.config.game import STRIKE, check_game, objects
+from appliance.config.grammar import toml_fault
 from appliance.config.lines import key_lines
 from appliance.config.problems import ConfigurationError, Problem
 from appliance.config.report import Report, View
 from appliance.config.settings import Mqtt, Settings
 from appliance.config.structure import read_structure
-
-_PARSER_LINE = re.compile(r" \(at line (\d+), column \d+\)| \(at end of document\)")
 
 
 def load(path: str | Path) -> Settings:
@@ -63,10 +61,8 @@ def _text(path: Path) -> str:
     except UnicodeDecodeError:
         raise ConfigurationError([Problem("", None, "is not a text in UTF-8", str(path))]) from None
     except tomllib.TOMLDecodeError as error:
-        found = _PARSER_LINE.search(str(error))
-        line = int(found.group(1)) if found and found.group(1) else None
-        sentence = f"is not TOML: {_PARSER_LINE.sub('', str(error))}"
-        raise ConfigurationError([Problem("", line, sentence, str(path))]) from None
+        line, fault = toml_fault(error)
+        raise ConfigurationError([Problem("", line, f"is not TOML: {fault}", str(path))]) from None
     except RecursionError:
         raise ConfigurationError([Problem("", None, "is nested too deeply", str(path))]) from None
     return text

@@ -63,6 +63,13 @@ def pin_number(pin: str) -> int | None:
     return number if number <= _HIGHEST_PIN else None
 
 
+def _number_of_pin(value: Any) -> Any:
+    """A bare number could mean either of two numberings, so it is neither."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        raise ValueError(f'must be a pin such as "GPIO{value}", or its place on the header such as "BOARD{value}"')
+    return value
+
+
 def _pin(value: str) -> str:
     if pin_number(value) is not None:
         return value
@@ -105,7 +112,7 @@ Slug = Annotated[str, AfterValidator(_slug)]
 Name = Annotated[str, AfterValidator(_name)]
 FilePath = Annotated[Path, BeforeValidator(_path)]
 Address = Annotated[str, AfterValidator(_address)]
-Pin = Annotated[str, AfterValidator(_pin)]
+Pin = Annotated[str, BeforeValidator(_number_of_pin), AfterValidator(_pin)]
 Channel = Annotated[int, Field(ge=0, le=63)]
 PlayerNumber = Annotated[int, Field(ge=1)]
 Level = Literal["high", "low"]

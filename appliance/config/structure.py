@@ -43,13 +43,13 @@ SECTIONS = tuple(name for name in Settings.model_fields if name not in _NOT_SECT
 
 _KINDS = {
     "string_type": "text in quotation marks",
-    "path_type": "text in quotation marks",
+    "is_instance_of": "text in quotation marks",
     "int_type": "a whole number",
     "float_type": "a number",
     "bool_type": "true or false",
     "tuple_type": "a list in [ ]",
-    "model_type": "a table",
-    "dict_type": "a table",
+    "model_type": "a table in { }",
+    "dict_type": "a table in { }",
     "press": 'what a long press asks for, such as { action = "undo" }',
     "player": 'a name in quotation marks or { id = "a17", name = "Asha" }',
     "finite_number": "a finite number",

@@ -273,6 +273,9 @@ async def calibrate(
 ) -> int:
     """Guide somebody around the table; the exit status."""
     file = Path(settings.file)
+    if not settings.beams and not settings.buttons:
+        console.say(f"{file} has neither beams nor buttons: there is nothing to calibrate.")
+        return FOUND_WRONG
     held = holder(settings.table.state_dir)
     if held is not None:
         console.say(f"{held} runs this table and has its ports: stop it (sudo systemctl stop pocketbeam), then begin.")

@@ -88,7 +88,7 @@ def test_the_presets_keep_their_order(tmp_path: Path) -> None:
         ),
         (
             ["wled", *AT, "--set", "topic=wled/hall", "--set", "presets=3"],
-            "bridges.wled.presets: must be a table, not 3",
+            "bridges.wled.presets: must be a table in { }, not 3",
         ),
     ],
 )

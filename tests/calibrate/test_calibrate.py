@@ -334,6 +334,14 @@ def test_a_table_that_is_being_played_on_is_left_alone(tmp_path: Path) -> None:
     ]
 
 
+def test_a_table_scored_by_hand_has_nothing_to_calibrate(tmp_path: Path) -> None:
+    config = tmp_path / "by-hand.toml"
+    config.write_text(f'[table]\nid = "by-hand"\ngame = "club_carrom"\nstate_dir = "{tmp_path}"\n')
+    status, installer = at_a_table(tmp_path, config)
+    assert status == 1
+    assert installer.said == [f"{config} has neither beams nor buttons: there is nothing to calibrate."]
+
+
 # -- a process, a real port and a keyboard -------------------------------------------------------------
 
 
