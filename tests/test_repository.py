@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from appliance import __version__, cli
+from appliance import __version__
+from appliance.cli.commands import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -58,7 +59,7 @@ def test_the_commands_of_the_readme_exist() -> None:
     for target in re.findall(r"(?:^|`)make ([a-z]+)", README, re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
     named = set(re.findall(r"pocketbeam ([a-z][a-z-]+)", README))
-    assert named == set(cli.commands())
+    assert named == {command.name for command in COMMANDS}
 
 
 def test_the_packages_of_the_readme_are_those_that_are_installed() -> None:

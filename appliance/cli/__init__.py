@@ -14,24 +14,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from appliance.cli import journals, judging, machine, over_mqtt, simulation, tables
-from appliance.cli.log import set_up_logging
-from appliance.cli.parser import parse
 from appliance.cli.sentences import FOUND_WRONG, INTERRUPTED, PIPE_CLOSED, CommandError, say
-
-COMMANDS = (
-    *simulation.COMMANDS,
-    *tables.COMMANDS,
-    *over_mqtt.COMMANDS,
-    *journals.COMMANDS,
-    *judging.COMMANDS,
-    *machine.COMMANDS,
-)
-
-
-def commands() -> tuple[str, ...]:
-    """The names of the commands."""
-    return tuple(command.name for command in COMMANDS)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,6 +24,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         # A name in letters that this terminal does not know is no reason to stop.
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
+        # Only from here on does Ctrl-C end quietly, and on a small machine the imports alone take a while.
+        from appliance.cli.commands import COMMANDS
+        from appliance.cli.log import set_up_logging
+        from appliance.cli.parser import parse
+
         options = parse(COMMANDS, arguments)
         set_up_logging(getattr(options, "log_level", "info"))
         status: int = options.run(options)

@@ -5,7 +5,6 @@ body reads straight on, and no sentence is said twice or without its status.
 """
 
 import contextlib
-import difflib
 import sys
 from collections.abc import Sequence
 
@@ -36,5 +35,7 @@ def say(sentence: str) -> None:
 
 def nearest(word: str, valid: Sequence[str]) -> str:
     """The end of a sentence about a `word` that is not possible: the one that was probably meant, or all."""
+    import difflib  # rarely needed, and one of the slower ones
+
     close = difflib.get_close_matches(word, valid, n=1)
     return f'; did you mean "{close[0]}"?' if close else f"; it can be {', '.join(valid)}"

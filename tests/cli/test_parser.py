@@ -3,6 +3,9 @@
 import pytest
 
 from appliance import cli
+from appliance.cli.commands import COMMANDS
+
+NAMES = [command.name for command in COMMANDS]
 
 
 @pytest.mark.parametrize(
@@ -54,10 +57,10 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         cli.main(["--help"])
     assert end.value.code == 0
     told = capsys.readouterr().out
-    assert [name for name in cli.commands() if f"\n    {name} " not in told] == []
+    assert [name for name in NAMES if f"\n    {name} " not in told] == []
 
 
-@pytest.mark.parametrize("command", cli.commands())
+@pytest.mark.parametrize("command", NAMES)
 def test_each_command_says_what_it_takes(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         cli.main([command, "--help"])

@@ -56,6 +56,24 @@ def test_control_c_ends_quietly_with_130() -> None:
 
 
 @pytest.mark.real
+@pytest.mark.parametrize("module", ["argparse", "appliance.cli.over_mqtt", "appliance.score"])
+def test_control_c_while_it_still_loads_is_as_quiet(module: str) -> None:
+    script = f"""
+import sys
+class Interrupted:
+    def find_spec(self, name, path, target=None):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+from appliance.cli import main
+sys.exit(main(["score", "club_carrom"]))
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+@pytest.mark.real
 def test_a_reader_that_goes_away_is_no_error() -> None:
     read, write = os.pipe()
     os.close(read)

@@ -43,7 +43,7 @@ def table(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setattr(cli, "set_up_logging", lambda _level: None)  # it would outlive the captured output
+    monkeypatch.setattr("appliance.cli.log.set_up_logging", lambda _level: None)  # it would outlive the captured output
 
     def run(*arguments: object) -> Said:
         status = cli.main([str(argument) for argument in arguments])

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from appliance import cli
+from appliance.cli.commands import COMMANDS
 from appliance.cli.parser import parse
 from appliance.mqtt import asyncapi, models, topics
 from appliance.mqtt.requests import Asked, Request, commands, parse_request
@@ -121,7 +121,7 @@ def test_the_lines_of_a_shell_are_what_the_command_takes(monkeypatch: pytest.Mon
     lines = re.findall(r"^pocketbeam (send .*)$", TEXT, re.MULTILINE)
     assert len(lines) == 2
     for line in lines:
-        options = parse(cli.COMMANDS, shlex.split(line))
+        options = parse(COMMANDS, shlex.split(line))
         request = {"command": options.request, **dict(options.fields)}
         assert isinstance(parse_request(json.dumps(request).encode(), retained=False), Request)
 
