@@ -12,7 +12,14 @@ from appliance.lamps import Lamp
 from appliance.link.configuration import AFTER_UNIT_US, READING, BoardConfiguration, ColourSensor
 from appliance.link.messages import OBJECT_CODES
 from appliance.sensing.bank import Beam, Button, Input, LongPress, StrikeSensor
-from appliance.sensing.debounce import BUTTON, CARPETBALL_PIT, CARROM_POCKET, STRIKE_SENSOR, DebounceSettings
+from appliance.sensing.debounce import (
+    BUTTON,
+    CARPETBALL_CUE,
+    CARPETBALL_PIT,
+    CARROM_POCKET,
+    STRIKE_SENSOR,
+    DebounceSettings,
+)
 from appliance.sources.gpio import Pins
 from appliance.sources.header import Pull
 from appliance.table.model import Policy, Seat
@@ -37,14 +44,21 @@ def policy_of(settings: Settings) -> Policy:
 
 def inputs_of(settings: Settings) -> tuple[Input, ...]:
     """Every beam, strike sensor and button, with its polarity and its times."""
-    pocket = CARPETBALL_PIT if settings.table.game == "carpetball" else CARROM_POCKET
-    beams = tuple(_beam(section, pocket) for section in settings.beams)
+    beams = tuple(_beam(section, settings.table.game) for section in settings.beams)
     return (*beams, *(_button(section) for section in settings.buttons))
 
 
-def _beam(section: BeamSection, pocket: DebounceSettings) -> Input:
-    base = STRIKE_SENSOR if section.place == STRIKE else pocket
-    numbers = replace(base, **section.settings.overrides())
+def _base(section: BeamSection, game: str) -> DebounceSettings:
+    """The numbers of a beam of which the file says nothing else."""
+    if section.place == STRIKE:
+        return STRIKE_SENSOR
+    if game != "carpetball":
+        return CARROM_POCKET
+    return CARPETBALL_CUE if section.passes == ("cue",) else CARPETBALL_PIT
+
+
+def _beam(section: BeamSection, game: str) -> Input:
+    numbers = replace(_base(section, game), **section.settings.overrides())
     level = _LEVELS[section.blocked_level]
     if section.place == STRIKE:
         return StrikeSensor(section.id, section.source, section.channel, section.end, level, numbers, section.across)

@@ -150,7 +150,8 @@ def carpetball_shot(state: rules.GameState, tier: Tier, at_us: int, numbers: Par
         drops.append(_ball_falls("ball", near, edge_us, 0, tier, numbers, rng)[0])
     out = {far: count, near: own}
     observation = rules.Throw(out["north"], out["south"])
-    rest_us = max([arrives_us, *(drop.at_us for drop in drops), *(end for d in drops for _, end in d.pulses)])
+    ends_us = [end for drop in drops for _, end in (*drop.pulses, *drop.magnet)]
+    rest_us = max([arrives_us, *(drop.at_us for drop in drops), *ends_us])
     stroke = TrueStroke(at_us, player, drops, tier.geometry, near, observation)
     arrives = bool(names) or numbers.happens("throw.dies_late", rng)
     return Shot(stroke, _crossings(near, at_us, arrives_us if arrives else None, tier, numbers, rng), rest_us)
@@ -189,7 +190,7 @@ def _ball_falls(
 
 
 def _at(at_us: int, pulses: list[physics.Pulse]) -> list[physics.Pulse]:
-    """Pulses in absolute time, the first not before `at_us`."""
+    """Pulses in absolute time; what a magnet sensor feels begins before the ball is at the beam."""
     return [(at_us + start, at_us + end) for start, end in pulses]
 
 

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from random import Random
 
+from sim.magnet import ACROSS, ALONG, UP, Roll, Switch, dipole_a_m2, felt_mm, sphere_mm3
 from sim.parameters import Parameters
 
 US_PER_S = 1_000_000
@@ -129,17 +130,50 @@ class InTrough:
 
 
 def trough(name: str, numbers: Parameters, rng: Random) -> InTrough:
-    """A ball rolls through the beam and then past the magnet sensor."""
+    """A ball rolls through the beam and past the switches that feel the cue ball's magnet.
+
+    Whatever is felt before the beam is broken comes at negative times.
+    """
     speed = numbers.draw("trough.speed_m_s", rng)
     diameter, width = numbers.number(f"size.{name}_diameter_mm"), numbers.draw("size.beam_width_mm", rng)
     beam = rolling(diameter, numbers.number("trough.beam_height_mm"), speed, width)
     magnet: list[Pulse] = []
-    if name == "cue" and not numbers.happens("trough.magnet_missed", rng):
-        # The ball's middle is at the beam half way through its pulse, and at the magnet sensor after that.
-        middle = beam[0][1] // 2 + _us(numbers.number("trough.magnet_after_mm") / 1000 / speed)
-        reach = _us(numbers.draw("trough.magnet_reach_mm", rng) / 1000 / speed)
-        magnet = [(middle - reach, middle + reach)]
+    if name == "cue":
+        # The ball's middle is at the beam half way through its pulse, and at the switches after that.
+        over_us = beam[0][1] // 2 + _us(numbers.number("magnet.after_mm") / 1000 / speed)
+        magnet = [
+            (over_us + _us(start_mm / 1000 / speed), over_us + _us(end_mm / 1000 / speed))
+            for start_mm, end_mm in cue_felt_mm(numbers, rng)
+        ]
     return InTrough(beam, magnet, _us(diameter / 1000 / speed))
+
+
+def cue_felt_mm(numbers: Parameters, rng: Random) -> list[tuple[float, float]]:
+    """From where to where, along the trough, the middle of a cue ball is while any of three switches feels it.
+
+    They lie at 0. The ball lies any way round, and turns on its way as it rolls, slides and spins.
+    """
+    radius = numbers.number("size.cue_diameter_mm") / 2
+    beside = (numbers.number("trough.width_mm") / 2 - radius) * rng.uniform(-1, 1)
+    sphere = sphere_mm3(numbers.number("magnet.sphere_mm"))
+    strength = dipole_a_m2(numbers.draw("magnet.remanence_t", rng), sphere) * numbers.draw("magnet.left", rng)
+    along, across, up = tumbling(rng)
+    dipole = (strength * along, strength * across, strength * up)
+    turn = (0.0, numbers.draw("trough.rolls", rng) / radius, numbers.draw("trough.side_spin", rng) / radius)
+    looked_at_mm = numbers.number("magnet.looked_at_mm")
+    return felt_mm(Roll(beside, radius, dipole, turn), switches(numbers, rng), looked_at_mm)
+
+
+def switches(numbers: Parameters, rng: Random) -> list[Switch]:
+    """The three under a trough's floor: up and down in the middle, along and across to either side of it."""
+    depth, apart = numbers.draw("magnet.switch_depth_mm", rng), numbers.number("magnet.switches_apart_mm")
+    found = []
+    for beside, axis in ((0.0, UP), (-apart, ALONG), (apart, ACROSS)):
+        operate_mt = numbers.draw("magnet.operate_mt", rng)
+        release_mt = operate_mt - numbers.draw("magnet.hysteresis_mt", rng)
+        release_mt = max(release_mt, numbers.number("magnet.release_least_mt"))
+        found.append(Switch((0.0, beside, -depth), axis, operate_mt, release_mt))
+    return found
 
 
 def _past(

@@ -12,7 +12,7 @@ that it had not ended: show early, judge late. All times come with the edges; no
 late delivery gives the same answer. The numbers are those of the sensing policy; they are settings of a beam.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 MS = 1_000_000
@@ -50,6 +50,10 @@ CARROM_POCKET = DebounceSettings()
 CARPETBALL_PIT = DebounceSettings(
     merge_gap_ns=8 * MS, long_single_ns=None, long_single_percent=None, unclear_from_ns=250 * MS, crowd=6
 )
+CARPETBALL_CUE = replace(
+    CARPETBALL_PIT, merge_gap_ns=250 * MS, unclear_from_ns=2 * SECOND, hand_from_ns=2 * SECOND, crowd=1
+)
+"""What the one cue ball alone can break: a magnet is felt from afar, for long, and perhaps in pieces."""
 STRIKE_SENSOR = DebounceSettings()
 BUTTON = DebounceSettings(min_dwell_ns=10 * MS, min_clear_ns=20 * MS, merge_gap_ns=50 * MS)
 
@@ -116,12 +120,13 @@ _OUT_OF_SERVICE = (Condition.BLOCKED, Condition.SETTLING)
 
 @dataclass(slots=True)
 class Counters:
-    """What a beam saw and what it did not count."""
+    """What a beam saw and what it did not count; `summed` changes are in the journal as a sum alone."""
 
     passages: int = 0
     glitches: int = 0
     near_misses: int = 0
     uncounted: int = 0
+    summed: int = 0
 
 
 @dataclass(slots=True)
@@ -217,6 +222,18 @@ class Debouncer:
             self.counters.uncounted += 1
         self._known = False
         self._active = False
+
+    def resume(self, active: bool, at_ns: int) -> None:
+        """Changes of which nothing counted have led here; the last was at `at_ns`. What goes on counts for nothing."""
+        if not self._known:
+            self.begin(False, at_ns)
+        self._active, self._changed_ns, self._last = active, at_ns, None
+        self._pulse_started_ns = at_ns if active else None
+        self._pulse_own_ns = at_ns
+        self._counts = self._spans = False
+        self.has_been_clear = True
+        if self.condition in _OUT_OF_SERVICE and not active:
+            self._begin_settling(at_ns)
 
     def edge(self, active: bool, at_ns: int) -> list[Signal]:
         """One change of the line. One that changes nothing is ignored; one that goes back in time counts as at once."""

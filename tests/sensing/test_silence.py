@@ -1,10 +1,11 @@
 """A beam that only some objects of its group can break tells by its silence what an object was not."""
 
 from appliance.sensing.bank import Beam
+from appliance.sensing.debounce import CARPETBALL_CUE
 from tests.sensing.lines import Lines, pit, pocket
 
 BALLS = pit("pit", 0, exclusive="south")
-MAGNET = pocket("magnet", 1, passes=("cue",), exclusive="south", settings=BALLS.settings)
+MAGNET = pocket("magnet", 1, passes=("cue",), exclusive="south", settings=CARPETBALL_CUE)
 
 
 def candidates(lines: Lines) -> list[tuple[str, ...]]:
@@ -27,6 +28,22 @@ def test_a_ball_and_the_cue_ball_that_touch_are_told_apart() -> None:
     lines.pulses(("pit", 5000, 62), ("magnet", 5057, 34), ("pit", 5084, 62))
     lines.time(9000)
     assert candidates(lines) == [("ball",), ("cue",), ("cue",), ("ball",)]
+
+
+def test_a_slow_cue_ball_is_felt_for_long_and_is_no_hand() -> None:
+    lines = Lines(BALLS, MAGNET)
+    # 0.2 m/s, felt from 70 mm before the sensor to 100 mm behind it; a ball touches the cue ball from behind.
+    lines.pulses(("magnet", 1000, 850), ("pit", 1135, 225), ("pit", 1430, 215))
+    lines.time(4000)
+    assert sorted(candidates(lines)) == [("ball",), ("cue",)]
+    assert len(lines.counted()) == 2
+
+
+def test_a_cue_ball_that_is_felt_in_pieces_is_one() -> None:
+    lines = Lines(BALLS, MAGNET)
+    lines.pulses(("pit", 1000, 60), ("magnet", 1020, 20), ("magnet", 1065, 40), ("pit", 1084, 60))
+    lines.time(4000)
+    assert candidates(lines) == [("cue",), ("ball",)]
 
 
 def test_a_magnet_sensor_that_is_out_tells_nothing() -> None:

@@ -12,6 +12,7 @@ import pytest
 from appliance import cli
 from sim.account import Figures, Neighbours
 from sim.faults import FAULTS
+from sim.parameters import Parameters, parameters
 from sim.report import ReportOptions, measure, picture, report, text
 from sim.tiers import TIERS
 
@@ -124,14 +125,20 @@ def test_what_counts_in_the_stroke_beside_its_own_is_neither_lost_nor_invented(
     assert (sums.points_lost, sums.invented, sums.moved) == found
 
 
-def test_where_it_went_wrong_is_said_with_the_pulses_around_it() -> None:
+def test_where_it_went_wrong_is_said_with_the_pulses_around_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = parameters().values
+    lost = Parameters({**values, "magnet": {**values["magnet"], "left": 0.1}})
+    monkeypatch.setattr("sim.evening.parameters", lambda: lost)
     said: list[str] = []
-    found = measure(TIERS["C2"], "carpetball", 1, 20, FAULTS, odd=said.append)
-    assert found.invented == found.invented_misread == 1, "a cue ball that the magnet sensor did not feel"
-    (only,) = said
-    assert only.startswith("seed 20, stroke 13, ")
-    assert "fell cue south; counted ball south" in only
-    assert "\n    south at +" in only
+    found = measure(TIERS["C2"], "carpetball", 1, 20, odd=said.append)
+    assert found.invented == found.invented_misread == len(said) > 0, "a magnet that has lost its force is not felt"
+    assert found.floor_misread >= found.invented_misread
+    assert said[0].startswith("seed 20, stroke ")
+    for each in said:
+        end = "south" if "cue south" in each else "north"
+        assert f"cue {end}" in each
+        assert f"counted ball {end}" in each
+        assert f"\n    {end} at +" in each
 
 
 def test_hands_break_beams_and_count_for_nothing() -> None:
