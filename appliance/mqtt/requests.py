@@ -11,10 +11,8 @@ allowed now is for the table to say.
 """
 
 import json
-import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from typing import Annotated, Any, Literal, get_args
 
@@ -30,6 +28,7 @@ from pydantic import (
     model_validator,
 )
 
+from appliance.mqtt.faults import nearest, sentence, shown
 from appliance.names import name_fault
 
 MAX_BYTES = 16 * 1024
@@ -176,7 +175,7 @@ class Answer(Asked):
     def _one_of_four(cls, value: JsonValue) -> JsonValue:
         if isinstance(value, bool | str) or (isinstance(value, int) and value >= 0):
             return value
-        raise ValueError(f"an answer is an object, a number, a player, true or false, not {_shown(value)}")
+        raise ValueError(f"an answer is an object, a number, a player, true or false, not {shown(value)}")
 
 
 class Recount(Asked):
@@ -230,10 +229,10 @@ class Person(BaseModel):
 def _check_names(names: list[str]) -> None:
     for name in names:
         if (fault := name_fault(name)) is not None:
-            raise ValueError(f"{_shown(name)} {fault}")
+            raise ValueError(f"{shown(name)} {fault}")
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{_shown(twice)} stands there twice, names must differ")
+        raise ValueError(f"{shown(twice)} stands there twice, names must differ")
 
 
 class NewMatch(Asked):
@@ -354,12 +353,12 @@ def check_request(document: Mapping[str, Any]) -> Request | RequestError:
         return RequestError("malformed", wrong, transaction)
     model = commands().get(command)
     if model is None:
-        message = f"there is no command {_shown(command)}{_nearest(command, commands())}"
+        message = f"there is no command {shown(command)}{nearest(command, commands())}"
         return RequestError("unknown_command", message, transaction)
     try:
         asked = model.model_validate(document)
     except ValidationError as error:
-        return RequestError("malformed", _sentence(error, model, command), transaction)
+        return RequestError("malformed", sentence(error, model, command), transaction)
     common = Asked.model_fields.keys() | {"command"}
     fields = {name: value for name, value in document.items() if name not in common}
     return Request(command, fields, asked.transaction, asked.expected_seq)
@@ -390,7 +389,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) != len(pairs):
         keys = [key for key, _ in pairs]
-        raise _RefusedError(f"the key {_shown(next(key for key in keys if keys.count(key) > 1))} is there twice")
+        raise _RefusedError(f"the key {shown(next(key for key in keys if keys.count(key) > 1))} is there twice")
     return document
 
 
@@ -417,50 +416,3 @@ def _check_value(value: Any, depth: int) -> None:
         raise _RefusedError("the request holds half a character (a lone surrogate)")
     if isinstance(value, int | float) and not abs(value) <= _LARGEST_INTEGER:
         raise _RefusedError("the request holds a number that is too large")
-
-
-# --- sentences ---------------------------------------------------------------------------------------------
-
-
-def _sentence(error: ValidationError, model: type[Asked], command: str) -> str:
-    """The first problem of a request, in words."""
-    problems = error.errors(include_url=False)
-    # A mistyped name explains a missing one, and the deepest problem is the one in the branch that was meant.
-    problem = max(problems, key=lambda entry: (entry["type"] == "extra_forbidden", len(entry["loc"])))
-    where = _path(problem["loc"])
-    given = _shown(problem["input"])
-    match problem["type"]:
-        case "extra_forbidden" if len(problem["loc"]) > 1:
-            return f"{where} is unknown"
-        case "extra_forbidden":
-            fields = [field for field in model.model_fields if field != "command"]
-            return f"{command} has no field {where}{_nearest(str(problem['loc'][0]), fields)}"
-        case "missing":
-            return f"{command} needs the field {where}"
-        case "value_error":
-            words = str(problem["ctx"]["error"])
-            return f"{where}: {words}" if problem["loc"] else words
-        case "literal_error":
-            choices = re.findall("'([a-z_]+)'", problem["ctx"]["expected"])
-            return f"{where} cannot be {given}{_nearest(str(problem['input']), choices)}"
-        case _:
-            wanted = problem["msg"].removeprefix("Input ")
-            return f"{where} {wanted[0].lower()}{wanted[1:]}, not {given}"
-
-
-def _path(location: tuple[int | str, ...]) -> str:
-    """Where in the request; branches that the model tried are no part of it."""
-    names = [part for part in location if part != "Person" and "constrained" not in str(part)]
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in names)
-    return _shown(text.removeprefix("."))
-
-
-def _nearest(name: str, names: Collection[str]) -> str:
-    found = get_close_matches(name[:64], list(names), n=1, cutoff=0.5)
-    return f', did you mean "{found[0]}"?' if found else f"; there are: {', '.join(names)}"
-
-
-def _shown(value: Any) -> str:
-    """A value as JSON, short enough for a sentence and free of control characters."""
-    text = json.dumps(value, ensure_ascii=True)
-    return text if len(text) <= 60 else text[:57] + "…"
