@@ -96,6 +96,10 @@ def check_journal(directory: Path) -> list[Finding]:
     nearest = next(path for path in (directory, *directory.parents) if path.exists())
     if not nearest.is_dir():
         return [wrong("journal", f"{nearest} is a file: state_dir must be a directory")]
+    if os.statvfs(nearest).f_flag & os.ST_RDONLY:
+        return [
+            wrong("journal", f"{nearest} is on a file system that is read-only: mount it writable (is it failing?)")
+        ]
     if not os.access(nearest, os.W_OK | os.X_OK):
         return [
             wrong("journal", f"{nearest} cannot be written to by this user: give it to the table's user with chown")
@@ -309,7 +313,9 @@ def _told_beam(part: str, told: Mapping[str, Any] | None) -> Finding:
     if told is None:
         return _restart(part)
     if told["state"] == "ok":
-        return well(part, f"clear; {told['passages']} passages, {told['glitches']} glitches")
+        summed = told.get("summed")
+        noise = f"; {summed} changes were noise, and are kept as a sum" if summed else ""
+        return well(part, f"clear; {told['passages']} passages, {told['glitches']} glitches{noise}")
     verdict = Verdict.UNKNOWN if told["state"] == "unknown" else Verdict.WRONG
     return Finding(part, verdict, f"{told['state'].replace('_', ' ')}: {told['reason'] or 'look at it'}")
 
