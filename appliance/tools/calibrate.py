@@ -7,7 +7,7 @@ written into the configuration before the end, and then only when that is asked 
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from appliance.clock import Clock
@@ -35,14 +35,19 @@ _CALLED = {
     **{"ball": "a ball", "cue": "the cue ball"},
 }
 _PRESS_NS = 10_000_000
+_POLE = ("up", "along the trough", "across the trough")
+"""How the cue ball's magnet lies: one switch after the other feels nearly all of it, and the others hardly any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How long the guide waits, in seconds: for rest, for a finger that stays, and before it offers help."""
+    """How long the guide waits, in seconds: for rest, for a finger that stays, for a ball that somebody turns, and
+    before it offers help.
+    """
 
     rest_s: float = 3.0
     hold_s: float = 0.5
+    turn_s: float = 5.0
     help_s: float = 15.0
 
 
@@ -129,6 +134,8 @@ class Guide:
             struck, glitches = await self._passes(line, f"Shoot {PASSES} times, a second apart.")
             broken = 1 - line.rest if struck else None
             return Measured(line.rest, restless, broken, (), struck, glitches)
+        if beam.passes == ("cue",):
+            return await self._magnet(beam, line, restless)
         self.console.say("  Break it with a finger, and keep the finger there.")
         if not await self._until(lambda: line.level != line.rest and self._held(line), line):
             return Measured(line.rest, restless)
@@ -140,6 +147,48 @@ class Guide:
         fast, more = await self._passes(line, f"Now fast, {PASSES} times.", glitch_ns)
         readings = tuple([(name, await self._colour(wire, line, name)) for name in beam.passes] if beam.colour else [])
         return Measured(line.rest, restless, 1 - line.rest, slow, fast, (*some, *more), readings)
+
+    async def _magnet(self, beam: Beam, line: Line, restless: int) -> Measured:
+        """What feels the cue ball alone: lying each way round, rolling, and no other ball."""
+        self.console.say("  Mark a pole of the magnet on the cue ball: a paper clip on a thread stands upright there.")
+        blind = tuple([way for way in _POLE if not await self._lies(line, way)])
+        if len(blind) == len(_POLE):
+            return Measured(line.rest, restless, blind=blind)
+        beside = self._beside(beam)
+        if beside is not None:
+            beside.pulses.clear()
+        slow, some = await self._passes(line, f"Roll the cue ball by slowly, {PASSES} times, each time another way up.")
+        glitch_ns = max((LEAST_DWELL_NS, *(round(GLITCH_ROOM * width_ns) for width_ns in some)))
+        seen = 0 if beside is None else len(counted(beside.pulses))
+        fast, more = await self._passes(line, f"Now fast, {PASSES} times.", glitch_ns)
+        found = Measured(line.rest, restless, 1 - line.rest, slow, fast, (*some, *more), blind=blind)
+        if beside is None:
+            return found
+        line.pulses.clear()
+        await self._passes(beside, f"Now other balls, {PASSES} times.")
+        return replace(found, unfelt=max(0, seen - len(slow)), strangers=len(counted(line.pulses)))
+
+    async def _lies(self, line: Line, way: str) -> bool:
+        """Whether the cue ball is felt as long as it lies there, with its pole that way, and is turned a little."""
+        seconds = self.pace.turn_s
+        self.console.say(f"  Lay it over the switches with the pole {way}; turn it a little to and fro, {seconds:g} s.")
+        if not await self._until(lambda: line.level != line.rest and self._held(line), line):
+            return False
+        felt_ns, until_ns = line.changed_ns, self.clock.monotonic_ns() + round(seconds * _NS_PER_S)
+        await self._until(lambda: line.changed_ns != felt_ns or self.clock.monotonic_ns() >= until_ns, line)
+        stays = line.changed_ns == felt_ns
+        self.console.say(
+            "  Good. Take the ball away." if stays else "  It was not felt all the time. Take the ball away."
+        )
+        await self._until(lambda: line.is_settled(self.clock.monotonic_ns()), line)
+        return stays
+
+    def _beside(self, beam: Beam) -> Line | None:
+        """The beam that sees the same objects, and others as well."""
+        for each in self.settings.beams:
+            if each.id != beam.id and beam.exclusive is not None and each.exclusive == beam.exclusive:
+                return self._lines.get((each.source, each.channel))
+        return None
 
     async def _colour(self, wire: Wire, line: Line, name: str) -> tuple[int, ...]:
         """What the colour sensor reads of one kind of object."""

@@ -70,7 +70,9 @@ class Measured:
     """One beam as it was found. Widths are nanoseconds, of pulses that a hand meant; the others are glitches.
 
     `broken` is the level of the broken beam; None where breaking it changed nothing. `readings` are those of its
-    colour sensor for each object that it was shown.
+    colour sensor for each object that it was shown. Of a magnet sensor, `blind` are the ways round in which it did not
+    feel the cue ball that lay there, `unfelt` is how many it missed of those that rolled by, and `strangers` how many
+    other balls it felt.
     """
 
     rest: int
@@ -80,6 +82,9 @@ class Measured:
     fast_ns: tuple[int, ...] = ()
     glitches_ns: tuple[int, ...] = ()
     readings: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    blind: tuple[str, ...] = ()
+    unfelt: int = 0
+    strangers: int = 0
 
     @property
     def shortest_ns(self) -> int | None:
@@ -121,6 +126,7 @@ def propose(
         )
     if measured.broken is None:
         return Proposal(None, None, (*troubles, _dead(measured, blocked_level)))
+    troubles += _of_the_magnet(measured)
     level = LEVELS[measured.broken]
     dwell_ns, trouble = _min_dwell(measured, min_dwell_ns)
     if trouble:
@@ -161,7 +167,26 @@ def _limits(
     return (configured if troubles or (holds and configured.keys() == found.keys()) else found), troubles
 
 
+def _of_the_magnet(measured: Measured) -> list[str]:
+    """What a magnet sensor misses, or feels too much."""
+    troubles: list[str] = []
+    if measured.blind:
+        troubles.append(
+            f"does not feel the cue ball with its pole {' or '.join(measured.blind)}: look for a switch that is "
+            "dead or lies the wrong way, or a magnet that is too weak"
+        )
+    if measured.unfelt:
+        troubles.append(f"did not feel {measured.unfelt} cue balls that broke the beam before it: look at the magnet")
+    if measured.strangers:
+        troubles.append(
+            f"felt {measured.strangers} other balls: there is iron or a magnet in them, or the cue ball was too near"
+        )
+    return troubles
+
+
 def _dead(measured: Measured, blocked_level: str) -> str:
+    if measured.blind:
+        return "does not feel the cue ball at all: look at its supply, its wire, and the magnet in the ball"
     if LEVELS[measured.rest] == blocked_level:
         return (
             "reads as broken all the time, and breaking it changes nothing: no light arrives, so look at the "

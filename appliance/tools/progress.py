@@ -40,7 +40,7 @@ class Progress:
         wires = {each.id: [each.source, each.channel] for each in (*settings.beams, *settings.buttons)}
         for name, entry in kept["beams"].items():
             if wires.get(name) == entry["wire"]:
-                widths = {key: tuple(entry["found"][key]) for key in ("slow_ns", "fast_ns", "glitches_ns")}
+                widths = {key: tuple(entry["found"][key]) for key in ("slow_ns", "fast_ns", "glitches_ns", "blind")}
                 readings = tuple((object, tuple(values)) for object, values in entry["found"]["readings"])
                 self.beams[name] = Measured(**{**entry["found"], **widths, "readings": readings})
         for name, entry in kept["buttons"].items():

@@ -13,6 +13,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,8 +30,19 @@ from tests.support.processes import ROOT, board, configured
 from tests.support.ring1 import Cable, CableSource, Disk, play
 
 BUTTON = '\n[[buttons]]\nid = "done-1"\nsource = "board"\nchannel = 16\naction = "done"\nplayer = 1\n'
-CHANNELS = {sensor.id: sensor.channel for sensor in layout_of("club_carrom").sensors}
-QUICK = Pace(rest_s=1.0, hold_s=0.2, help_s=15.0)
+CHANNELS = {
+    **{sensor.id: sensor.channel for game in ("club_carrom", "carpetball") for sensor in layout_of(game).sensors},
+    "north-cue": 1,
+}
+QUICK = Pace(rest_s=1.0, hold_s=0.2, turn_s=2.0, help_s=15.0)
+MAGNET = {
+    'place = "north"\n': 'place = "north"\nexclusive = "north"\n',
+    'id = "south"\nsource = "board"\nchannel = 1\nplace = "south"\n': (
+        'id = "north-cue"\nsource = "board"\nchannel = 1\nplace = "north"\npasses = ["cue"]\nexclusive = "north"\n'
+    ),
+}
+"""Carpetball with a trough in the north, and a magnet sensor in it."""
+EACH_WAY = ("up", "along the trough", "across the trough")
 
 Drive = Callable[[int, int], None]
 Pause = Callable[[float], Awaitable[None]]
@@ -41,8 +53,10 @@ class Installer:
     """Does what is asked. `rest` is the level of each untouched channel, as the electronics are.
 
     `dead` beams never change; `ticks` is how short a glitch each passage through a beam brings with it.
-    `looks` is what a colour sensor reads of each object, and `tell` makes the board say so. `leaves_at` types q at
-    that text; `writes` is what is typed at the end.
+    `looks` is what a colour sensor reads of each object, and `tell` makes the board say so. A magnet sensor feels the
+    cue ball for `feels_s` where its pole lies the way that is named there, and for good otherwise; it misses `misses`
+    of the cue balls that roll by, and feels `strangers` of the others. `leaves_at` types q at that text; `writes` is
+    what is typed at the end.
     """
 
     drive: Drive
@@ -52,6 +66,9 @@ class Installer:
     ticks: dict[int, float] = field(default_factory=dict)
     looks: dict[str, int] = field(default_factory=dict)
     tell: Drive = lambda channel, reading: None
+    feels_s: dict[str, float] = field(default_factory=dict)
+    misses: int = 0
+    strangers: int = 0
     leaves_at: str | None = None
     writes: str = ""
     said: list[str] = field(default_factory=list)
@@ -70,6 +87,14 @@ class Installer:
             self._act(self._level, 1 - self.rest[self.channel])
         elif "Take the finger away" in text:
             self._act(self._level, self.rest[self.channel])
+        elif found := re.search(r"Lay it over the switches with the pole ([a-z ]+);", text):
+            self._act(self._lies, self.feels_s.get(found[1], 60.0))
+        elif "Take the ball away" in text:
+            self._act(self._level, self.rest[self.channel])
+        elif "Roll the cue ball by slowly" in text:
+            self._act(self._rolls, 0.100, 10, self.misses)
+        elif "Now other balls" in text:
+            self._act(self._rolls, 0.060, self.strangers, 10 - self.strangers)
         elif "slowly" in text:
             self._act(self._passes, 0.040)
         elif "Now fast" in text or "Shoot" in text:
@@ -113,6 +138,25 @@ class Installer:
             await self._pulse(channel, rest, width_s)
             if channel in self.ticks:
                 await self._pulse(channel, rest, self.ticks[channel])
+
+    async def _lies(self, felt_s: float) -> None:
+        if felt_s:
+            await self._level(1 - self.rest[self.channel])
+        if felt_s < 60:
+            await self.pause(felt_s)
+            await self._level(self.rest[self.channel])
+
+    async def _rolls(self, width_s: float, felt: int, unfelt: int) -> None:
+        """Balls that break the beam beside a magnet sensor; it feels the last ones."""
+        beside = CHANNELS["north"]
+        for number in range(felt + unfelt):
+            felt_too = [self.channel] if number >= unfelt else []
+            for channel in (beside, *felt_too):
+                self.drive(channel, 1 - self.rest[channel])
+            await self.pause(width_s)
+            for channel in (beside, *felt_too):
+                self.drive(channel, self.rest[channel])
+            await self.pause(0.15)
 
     async def _shown(self, reading: int) -> None:
         for number in range(5):
@@ -260,6 +304,44 @@ def test_pieces_that_look_the_same_are_not_accepted(tmp_path: Path) -> None:
     assert "no limit tells them apart" in installer.text
     assert "4 of 5 beams accepted" in installer.text
     assert load(config).beams[0].colour.limits == {}  # type: ignore[union-attr]
+
+
+def test_a_magnet_sensor_is_shown_the_cue_ball_each_way_round_and_then_other_balls(tmp_path: Path) -> None:
+    config = configured(tmp_path, 1, game="carpetball", replace=MAGNET)
+    status, installer = at_a_table(tmp_path, config)
+    assert status == 0, installer.text
+    assert "4 of 4 beams accepted" in installer.text
+    assert installer.text.count("Good. Take the ball away.") == 3
+    asked = installer.text[installer.text.index("north-cue") : installer.text.index("strike-north")]
+    assert "finger" not in asked, "a magnet sensor does not feel one"
+
+
+@pytest.mark.parametrize(
+    ("how", "trouble"),
+    [
+        ({"feels_s": {"up": 0.0}}, "does not feel the cue ball with its pole up:"),
+        (
+            {"feels_s": {"along the trough": 1.0, "across the trough": 0.0}},
+            "does not feel the cue ball with its pole along the trough or across the trough:",
+        ),
+        ({"misses": 1}, "did not feel 1 cue balls that broke the beam before it"),
+        ({"strangers": 2}, "felt 2 other balls"),
+        (
+            {"feels_s": dict.fromkeys(("up", "along the trough", "across the trough"), 0.0)},
+            "not feel the cue ball at all",
+        ),
+    ],
+    ids=["one dead", "weak", "missed", "strangers", "dead"],
+)
+def test_a_magnet_sensor_that_misses_or_feels_too_much_is_not_accepted(
+    tmp_path: Path, how: dict[str, Any], trouble: str
+) -> None:
+    config = configured(tmp_path, 1, game="carpetball", replace=MAGNET)
+    status, installer = at_a_table(tmp_path, config, **how)
+    assert status == 1
+    assert "beam north-cue at north: NOT ACCEPTED" in installer.text
+    assert trouble in installer.text
+    assert "3 of 4 beams accepted" in installer.text
 
 
 def test_n_leaves_the_file_and_the_measurements(tmp_path: Path) -> None:
