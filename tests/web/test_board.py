@@ -431,6 +431,27 @@ def test_scores_are_whole_and_large_on_every_screen(board: Board, document: dict
             assert board.page.evaluate("document.documentElement.scrollHeight") <= height
 
 
+LONGEST = ("Maximiliane Sophie of Hohenstaufen-Bergk", "Aleksandr Konstantinovich Rimsky-Korsako")
+WHOLE = "made => made.scrollWidth <= made.clientWidth"
+
+
+def test_the_longest_names_can_be_read_whole(board: Board) -> None:
+    assert [len(name) for name in LONGEST] == [40, 40]
+    board.show(state(carrom(), LONGEST))
+    for width, height in ((1280, 720), (390, 844)):
+        board.page.set_viewport_size({"width": width, "height": height})
+        for name in board.page.locator("h2 .name").all():
+            assert name.evaluate(WHOLE), (width, name.inner_text())
+
+
+def test_what_stands_over_a_name_can_be_read_whole(board: Board) -> None:
+    board.show(state(money(phase="match_over", turn=None, match_winners=[1, 3]), NAMES))
+    for width, height in KIOSKS:
+        board.page.set_viewport_size({"width": width, "height": height})
+        for tag in board.page.locator(".panel[data-tag] .tag").all():
+            assert tag.evaluate(WHOLE), (width, tag.inner_text())
+
+
 def contrast(board: Board, ink: str, ground: str) -> float:
     def luminance(where: str, what: str) -> float:
         colour = board.page.locator(where).first.evaluate(f"made => getComputedStyle(made).{what}")

@@ -39,6 +39,7 @@ function panel(model) {
   made.setAttribute("aria-labelledby", id);
   const names = element("h2", "names", ...model.names.map(name));
   names.id = id;
+  names.style.setProperty("--letters", String(Math.max(1, ...model.names.map((part) => [...part.name].length))));
   made.dataset.names = String(model.names.length);
   const score = element("p", "score", element("span", "digits", model.score), element("span", "score-word", model.scoreWord));
   score.toggleAttribute("data-empty", model.score === "–");
