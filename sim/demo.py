@@ -8,6 +8,7 @@ is simulated, and the board and the appliance share it.
 import asyncio
 import json
 import logging
+import os
 import random
 import secrets
 import signal
@@ -233,9 +234,11 @@ async def _pages(options: DemoOptions, broker_host: str, broker_port: int) -> As
     server = WebServer(LOOPBACK, wanted, broker, TABLE)
     try:
         port = await server.start()
-    except WebServerError:
+    except WebServerError as error:
         if options.http_port is not None:
-            raise
+            why = os.strerror(error.__cause__.errno or 0) if isinstance(error.__cause__, OSError) else str(error)
+            sentence = f"the pages cannot have port {wanted}: {why}; leave --http-port out for any free one"
+            raise DemoError(sentence) from None
         server = WebServer(LOOPBACK, 0, broker, TABLE)
         port = await server.start()
     try:

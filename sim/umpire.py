@@ -39,6 +39,8 @@ class Umpire:
         try:
             await self._client.__aenter__()
         except aiomqtt.MqttError as error:
+            if isinstance(error.__context__, ConnectionRefusedError):
+                raise UmpireError(f"nothing listens at {self._where}: is the broker running?") from None
             raise UmpireError(f"the umpire cannot reach the broker at {self._where}: {error}") from None
         for level in ("response", "state", "line"):
             await self._client.subscribe(topic(self._table, level), qos=1)

@@ -44,6 +44,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except OSError as error:
-        say(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        say(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
         return FOUND_WRONG
     return status

@@ -85,6 +85,14 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 
 @pytest.mark.real
+def test_a_full_disk_is_one_sentence() -> None:
+    command = [sys.executable, "-m", "appliance", "schema"]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (1, b"pocketbeam: No space left on device\n")
+
+
+@pytest.mark.real
 def test_letters_that_the_terminal_does_not_know_are_no_error(tmp_path: Path) -> None:
     file = tmp_path / "עידו.toml"
     file.write_text(f'[table]\nid = "t"\ngame = "club_carrom"\nstate_dir = "{tmp_path}/state"\n', "utf-8")

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 import urllib.request
@@ -203,7 +204,11 @@ def test_whoever_changes_the_score_only_makes_the_players_begin_again(tmp_path: 
     [
         (["--game", "club_carrom", "--players", "A,B,C"], 2, "2 or 4 players, not by 3"),
         (["--game", "money_carrom", "--players", "A"], 2, "2 to 4 players, not by 1"),
-        (["--broker", "127.0.0.1:1", "--once", "--speed", "max", "--http-port", "0"], 1, "127.0.0.1:1"),
+        (
+            ["--broker", "127.0.0.1:1", "--once", "--speed", "max", "--http-port", "0"],
+            1,
+            "nothing listens at 127.0.0.1:1",
+        ),
         (["--truth", "/nowhere/truth", "--once", "--speed", "max", "--http-port", "0"], 1, "/nowhere/truth"),
     ],
 )
@@ -212,3 +217,13 @@ def test_what_cannot_be_is_one_sentence(arguments: list[str], status: int, says:
     assert found == status, err
     assert says in err
     assert "Traceback" not in err
+
+
+def test_a_page_port_that_is_taken_is_told_with_the_demos_own_option(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        found, _, err = ran(tmp_path, "demo", "--http-port", port, "--mqtt-port", "0", within_s=60)
+    assert found == 1
+    assert f"pocketbeam: the pages cannot have port {port}: Address already in use; leave --http-port out" in err
