@@ -188,6 +188,8 @@ class TableDaemon:
         for source in self._sources.values():
             await source.stop()
         self._cancel_timers()
+        stamp = self.stamp()
+        self._take(self.engine.settle(stamp), stamp)
         try:
             await self._loop.run_in_executor(None, self._journal.close)
         finally:

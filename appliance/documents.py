@@ -174,6 +174,7 @@ def _input_health(line: Line, outages: Mapping[str, Mapping[int, str]], now_ns: 
         "glitches": counters.glitches,
         "near_misses": counters.near_misses,
         "uncounted": counters.uncounted,
+        "summed": counters.summed,
         "reason": reason,
     }
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from appliance.events import ColourReading, Edge, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
+from appliance.events import Chatter, Edge, EdgeId, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
 from appliance.journal import Answer, Batch, Record, Recovered, SourceRow, Stamp
-from appliance.records import ends_stroke, is_fact, read_record, write_event
+from appliance.records import ends_stroke, is_fact, read_record, read_row, write_event, write_row
 from appliance.sensing.bank import (
     Beam,
     Button,
@@ -26,6 +26,7 @@ from appliance.sensing.bank import (
     InputBlocked,
     InputNoisy,
     InputWell,
+    Line,
     PassageSeen,
     Pressed,
     SensorBank,
@@ -35,6 +36,7 @@ from appliance.sensing.bank import (
 )
 from appliance.sensing.health import health_of
 from appliance.sensing.ordering import OrderingWindow
+from appliance.sensing.quarantine import Quarantine
 from appliance.table.decide import Decision, begin, decide
 from appliance.table.doubts import SECOND
 from appliance.table.evolve import evolve
@@ -104,6 +106,7 @@ class Engine:
     first_position: Json | None = None
     bank: SensorBank = field(init=False)
     window: OrderingWindow = field(default_factory=OrderingWindow)
+    quarantine: Quarantine = field(default_factory=Quarantine)
     _tip: TableState | None = None
     _answers: dict[str, str] = field(default_factory=dict)
     _boots: dict[str, int] = field(default_factory=dict)
@@ -113,6 +116,8 @@ class Engine:
     _outages: dict[str, str] = field(default_factory=dict)
     _losses: dict[str, tuple[int, int]] = field(default_factory=dict)
     _stumbles: dict[str, int] = field(default_factory=dict)
+    _started: SourceRow | None = None
+    """That the program has started, until something is kept of what happens then."""
     _run: int = 0
     _news_count: int = 0
 
@@ -151,9 +156,25 @@ class Engine:
             return [self._accept(decision, stamp, first=True)]
         if self._tip.seq < floor:
             self._tip = _above(self._tip, floor)
+        self._started = SourceRow("", None, None, 0, None, None, stamp.monotonic_ns, stamp, what="started")
         if recovered.records[-1].stamp.boot_id != stamp.boot_id:
-            return self._decide(Rebooted(stamp.monotonic_ns), stamp)
+            return self._begun(self._decide(Rebooted(stamp.monotonic_ns), stamp))
         return []
+
+    def _begun(self, outputs: list[Output]) -> list[Output]:
+        """The outputs, and before the first of them that is kept, that the program has started."""
+        if self._started is None:
+            return outputs
+        first = next((i for i, output in enumerate(outputs) if output.batch != Batch()), None)
+        if first is None:
+            return outputs
+        started, self._started = Output(Batch(rows=(self._started,))), None
+        return [*outputs[:first], started, *outputs[first:]]
+
+    def resume(self, source: str, boot_id: int) -> None:
+        """That boot of a source is the one that has been heard so far."""
+        self._boots[source] = boot_id
+        self.bank.resume(source, boot_id)
 
     def horizon_seq(self, records: Sequence[Record]) -> int:
         """From which record on the edges are needed to know what was going on: those since the stroke before."""
@@ -173,15 +194,16 @@ class Engine:
                 continue
             if row.boot_id != self._boots.get(row.source):
                 continue
-            self.bank.resume(row.source, row.boot_id)
-            if row.level is not None and resting.pop((row.source, row.channel), None) == row.level:
-                self._sense(Levels(row.source, ((row.channel, row.level),), row.at_ns))
-            elif row.level is not None:
-                self._sense(Edge(row.source, row.channel, row.level, row.at_ns))
-            elif row.colour is not None:
-                self._sense(ColourReading(row.source, row.channel, row.colour, row.at_ns))
-            else:
-                self._sense(EdgesLost(row.source, 0, row.at_ns))
+            self.resume(row.source, row.boot_id)
+            item = read_row(row)
+            if isinstance(item, Edge | Chatter):
+                at_rest = resting.pop((item.source, item.channel), None) == item.level
+                if isinstance(item, Edge) and at_rest:
+                    item = Levels(item.source, ((item.channel, item.level),), item.at_ns)
+            if isinstance(item, Chatter):
+                self.quarantine.resume(item)
+            if item is not None:
+                self._sense(item)
         self.bank.resumed()
 
     # -- sensors -------------------------------------------------------------------------------------------
@@ -189,14 +211,26 @@ class Engine:
     def handle(self, item: SourceInput, stamp: Stamp) -> list[Output]:
         """Take what a source delivered; items of several sources are put in order first."""
         due = self.window.push(item, stamp.monotonic_ns)
-        return [output for each in due for output in self._take(each, stamp)]
+        return self._begun([output for each in due for output in self._take(each, stamp)])
 
     def tick(self, stamp: Stamp) -> list[Output]:
         """Let host time pass: what waited for its turn comes in, and a table without beams closes strokes."""
         due = self.window.release(stamp.monotonic_ns)
         outputs = [output for each in due for output in self._take(each, stamp)]
+        outputs += self.settle(stamp, all_of_it=False)
         if not any(isinstance(each, Beam) for each in self.inputs):
             outputs += self._clock_passed(stamp.monotonic_ns, stamp)
+        return self._begun(outputs)
+
+    def settle(self, stamp: Stamp, *, all_of_it: bool = True) -> list[Output]:
+        """Have kept what has come and waits for more of its kind: what is due, or all of it before the end."""
+        outputs: list[Output] = []
+        for source in dict.fromkeys(each.source for each in self.inputs):
+            if not all_of_it and not self.quarantine.is_due(source, stamp.monotonic_ns, pause=True):
+                continue
+            held = self.quarantine.take(source)
+            if rows := _rows(held, stamp):
+                outputs.append(Output(Batch(rows=rows), acknowledge=self._received(held)))
         return outputs
 
     def _take(self, item: SourceInput, stamp: Stamp) -> list[Output]:
@@ -216,10 +250,12 @@ class Engine:
                 self._reached_ns[item.source] = max(item.at_ns, self._reached_ns.get(item.source, item.at_ns))
                 if (passed_ns := self._passed_ns()) is not None:
                     outputs += self._clock_passed(passed_ns, stamp, item.source)
+        noisy = self.bank.quarantined(item)
         signals, error = self._sense(item)
         if error is not None:
             outputs += self._stumble(error, item.source, stamp)
-        return outputs + self._follow(item, signals, stamp)
+        is_lasting = noisy is not None and self.bank.quarantined(item) is noisy
+        return outputs + self._follow(item, signals, stamp, noisy if is_lasting and error is None else None)
 
     def _sense(self, item: SourceInput) -> tuple[list[TableSignal], Exception | None]:
         """What the lines make of it. One that stumbles over an edge goes on with the next."""
@@ -298,44 +334,53 @@ class Engine:
     def _clock_passed(self, at_ns: int, stamp: Stamp, source: str | None = None) -> list[Output]:
         return self._decide(ClockPassed(at_ns), stamp, source=source) if self.state.stroke is not None else []
 
-    def _follow(self, item: SourceInput, signals: list[TableSignal], stamp: Stamp) -> list[Output]:
-        """The outputs of the signals; the first carries the edge itself, so that both are durable together."""
-        row, acknowledge = self._row(item, stamp)
+    def _follow(self, item: SourceInput, signals: list[TableSignal], stamp: Stamp, noisy: Line | None) -> list[Output]:
+        """The outputs of the signals; the first carries the edge itself, so that both are durable together.
+
+        `noisy` is the edge's line where nothing was or is believed of it.
+        """
         outputs: list[Output] = []
         for signal in signals:
             outputs += self._signal(signal, item.at_ns, stamp)
-        if row is None:
-            return outputs
         first = next((i for i, output in enumerate(outputs) if output.batch.records), None)
+        delivered = self._worth_keeping(item, noisy, at_once=first is not None)
+        rows = _rows(delivered, stamp)
+        if not rows:
+            return outputs
+        acknowledge = self._received(delivered)
         if first is None:
-            return [*outputs, Output(Batch(rows=(row,)), acknowledge=acknowledge)]
+            return [*outputs, Output(Batch(rows=rows), acknowledge=acknowledge)]
         carrier = outputs[first]
-        batch = Batch(carrier.batch.records, (row,), carrier.batch.answers)
+        batch = Batch(carrier.batch.records, rows, carrier.batch.answers)
         outputs[first] = replace(carrier, batch=batch, acknowledge=acknowledge)
         return outputs
 
-    def _row(self, item: SourceInput, stamp: Stamp) -> tuple[SourceRow | None, tuple[str, int, int] | None]:
-        if not isinstance(item, Edge | ColourReading | EdgesLost):
-            return None, None
-        if isinstance(item, EdgesLost) and item.identity is None:
-            return None, None
-        level = item.level if isinstance(item, Edge) else None
-        colour = item.object if isinstance(item, ColourReading) else None
-        identity = item.identity
-        row = SourceRow(
-            item.source,
-            identity.boot_id if identity else None,
-            identity.sequence if identity else None,
-            0 if isinstance(item, EdgesLost) else item.channel,
-            level,
-            colour,
-            item.at_ns,
-            stamp,
-        )
-        if identity is None:
-            return row, None
-        self._boots[item.source] = identity.boot_id
-        return row, (item.source, identity.boot_id, identity.sequence + 1)
+    def _worth_keeping(self, item: SourceInput, noisy: Line | None, *, at_once: bool) -> list[SourceInput]:
+        """What is to be kept of the item and of those that came before it, in the order in which they came."""
+        quarantine = self.quarantine
+        if noisy is not None and isinstance(item, Edge):
+            quarantine.add(item, noisy.noise, active=noisy.debouncer.active)
+            noisy.debouncer.counters.summed += 1
+            is_due = at_once or quarantine.is_due(item.source, item.at_ns)
+            return [*quarantine.take(item.source)] if is_due else []
+        if isinstance(item, Levels):
+            is_due = quarantine.is_due(item.source, item.at_ns, pause=True)
+            return [*quarantine.take(item.source)] if is_due else []
+        if isinstance(item, Edge):
+            quarantine.end(item.source, item.channel)
+        elif isinstance(item, SourceLost | SourceBack | EdgesLost):
+            quarantine.end(item.source)
+        return [*quarantine.take(item.source), item]
+
+    def _received(self, delivered: Sequence[SourceInput]) -> tuple[str, int, int] | None:
+        """Up to where the source may be told that it was heard, once all of that is durable."""
+        acknowledge: tuple[str, int, int] | None = None
+        for item in delivered:
+            identity: EdgeId | None = getattr(item, "identity", None)
+            if identity is not None:
+                self._boots[item.source] = identity.boot_id
+                acknowledge = (item.source, identity.boot_id, identity.sequence + 1)
+        return acknowledge
 
     def _signal(self, signal: TableSignal, known_ns: int, stamp: Stamp) -> list[Output]:
         match signal:
@@ -386,7 +431,7 @@ class Engine:
         if transaction is not None and transaction in self._answers:
             return [Output(Batch(), response=json.loads(self._answers[transaction]))]
         given = Request(command, stamp.monotonic_ns, fields, expected_seq)
-        return self._decide(given, stamp, transaction=transaction, asked=True)
+        return self._begun(self._decide(given, stamp, transaction=transaction, asked=True))
 
     # -- the one way to change -----------------------------------------------------------------------------
 
@@ -481,6 +526,10 @@ def _note_width(event: TableEvent, widths: dict[str, tuple[str, int]]) -> None:
             widths[fallen.passage_id] = (fallen.beam, ended_ns - fallen.started_ns)
         case PassageWithdrawn(passage_id):
             widths.pop(passage_id, None)
+
+
+def _rows(delivered: Iterable[SourceInput], stamp: Stamp) -> tuple[SourceRow, ...]:
+    return tuple(row for each in delivered if (row := write_row(each, stamp)) is not None)
 
 
 def _active_level(found: Input) -> int:

@@ -96,4 +96,26 @@ class EdgesLost:
     identity: EdgeId | None = None
 
 
-SourceInput = Edge | ColourReading | Brightness | Levels | SourceBack | SourceLost | EdgesLost
+@dataclass(frozen=True, slots=True)
+class Chatter:
+    """Changes of a quarantined beam, none of which counted, as a sum: it stands where each of them would.
+
+    The first was at `at_ns`, the last, which left `level` and bears `identity`, at `until_ns`. `shortest_ns` and
+    `longest_ns` are those of the breaks that ended in it (None: none did). For a restart in the middle: the beam is
+    noisy since `noisy_ns`, and was last broken for longer than a spike until `pulse_ns`.
+    """
+
+    source: str
+    channel: int
+    level: int
+    at_ns: int
+    until_ns: int
+    edges: int
+    shortest_ns: int | None
+    longest_ns: int | None
+    noisy_ns: int
+    pulse_ns: int
+    identity: EdgeId | None = None
+
+
+SourceInput = Edge | Chatter | ColourReading | Brightness | Levels | SourceBack | SourceLost | EdgesLost

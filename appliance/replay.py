@@ -1,7 +1,8 @@
 """`pocketbeam replay`: recorded edges through the whole appliance, without a broker, the same each time.
 
 Time is the recording's own. Between two lines it passes in steps of a heartbeat, each source saying that it
-has told everything so far, just as live sources do; nothing asks a clock.
+has told everything so far, just as live sources do; nothing asks a clock. A source that is gone says nothing. Where
+the program, or the host, began anew, an engine of its own starts on what the journal holds by then, as it would.
 """
 
 import json
@@ -10,10 +11,10 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any, TextIO
 
-from appliance.config import ConfigurationError, from_document
+from appliance.config import ConfigurationError, Settings, from_document
 from appliance.documents import event_document, state_document
 from appliance.engine import Engine, Output
-from appliance.events import ColourReading, Edge, Levels
+from appliance.events import Chatter, ColourReading, Edge, EdgeId, Levels, SourceBack, SourceInput, SourceLost
 from appliance.journal import InlineJournal, Stamp
 from appliance.jsonl import numbered, read_object
 from appliance.mqtt.requests import RequestError, check_request
@@ -44,20 +45,70 @@ class RecordingError(Exception):
 
 @dataclass(slots=True)
 class _Player:
-    """A recording being played: the engine, the journal behind it, and where the output goes."""
+    """A recording being played: the engine, the journal behind it, and where the output goes.
 
-    engine: Engine
-    table: str
+    `boards` are the boots of the sources that have such, `away` those that are gone, and `boot` is the host's.
+    """
+
+    settings: Settings
+    start: Any
     out: TextIO
     err: TextIO
     journal: InlineJournal
+    engine: Engine = field(init=False)
     now_us: int = 0
     levels: dict[str, dict[int, int]] = field(default_factory=dict)
+    boards: dict[str, int] = field(default_factory=dict)
+    away: set[str] = field(default_factory=set)
+    boot: int = 1
+    delivered: int = 0
     line: int = 1
+
+    @property
+    def table(self) -> str:
+        return self.settings.table.id
 
     def stamp(self) -> Stamp:
         now_ns = self.now_us * NS_PER_US
-        return Stamp("replay", now_ns, now_ns, True)
+        return Stamp(f"replay-{self.boot}", now_ns, now_ns, True)
+
+    def begin(self) -> None:
+        """Start the program on what the journal holds."""
+        settings = self.settings
+        self.engine = Engine(settings.table.id, policy_of(settings), inputs_of(settings), self.start)
+        # The lines of a recording have one clock and are in order: nothing needs to wait for another source.
+        self.engine.window.window_ns = 0
+        recovered = self.journal.open()
+        self.show(self.engine.recover(recovered, self.stamp()))
+        rows = self.journal.rows_since(self.engine.horizon_seq(recovered.records))
+        self.engine.rebuild_sensing(rows, self.stamp().boot_id)
+
+    def restart(self, *, of_host: bool, for_us: int) -> None:
+        """The program ends, and starts after a while during which nothing was heard of anything."""
+        self.now_us += for_us
+        self.boot += of_host
+        self.away = {each.source for each in self.engine.inputs}
+        self.begin()
+
+    def back(self, source: str, boot: int | None) -> None:
+        """A source is there again; in another boot, or as pins, it tells its levels anew."""
+        self.away.discard(source)
+        if boot is None or self.boards.get(source) != boot:
+            self.levels.pop(source, None)
+        if boot is not None:
+            self.boards[source] = boot
+        self.show(self.engine.handle(SourceBack(source, boot, self.now_ns), self.stamp()))
+
+    def identity(self, source: str) -> EdgeId | None:
+        """What a board would number its next entry."""
+        if source not in self.boards:
+            return None
+        self.delivered += 1
+        return EdgeId(self.boards[source], self.delivered)
+
+    @property
+    def now_ns(self) -> int:
+        return self.now_us * NS_PER_US
 
     def show(self, outputs: Iterable[Output]) -> None:
         """Journal first, then print the events, as the daemon publishes them."""
@@ -79,6 +130,8 @@ class _Player:
             else:
                 self.now_us = until_us
             for source, levels in self.levels.items():
+                if source in self.away:
+                    continue
                 told = Levels(source, tuple(sorted(levels.items())), self.now_us * NS_PER_US)
                 self.show(self.engine.handle(told, self.stamp()))
             self.show(self.engine.tick(self.stamp()))
@@ -171,16 +224,16 @@ def _begin(head: dict[str, Any], out: TextIO, err: TextIO) -> _Player:
         settings = from_document({name: config[name] for name in config if name not in NOT_PLAYED})
     except ConfigurationError as error:
         raise RecordingError("; ".join(f"config.{p.key_path}: {p.sentence}" for p in error.problems)) from None
-    engine = Engine(settings.table.id, policy_of(settings), inputs_of(settings), head.get("start"))
-    # The lines of a recording have one clock and are in order: nothing needs to wait for another source.
-    engine.window.window_ns = 0
     journal = InlineJournal(None, settings.table.id, lambda position: None)
-    player = _Player(engine, settings.table.id, out, err, journal)
-    recovered = journal.open()
+    player = _Player(settings, head.get("start"), out, err, journal)
     try:
-        player.show(engine.recover(recovered, player.stamp()))
+        player.begin()
     except BadInput as error:
         raise RecordingError(f"start: {error}") from None
+    for section in settings.sources:
+        if section.kind == "serial":
+            player.boards[section.id] = 1
+            player.engine.resume(section.id, 1)
     return player
 
 
@@ -203,15 +256,34 @@ def _play(player: _Player, document: dict[str, Any]) -> bool:
             raise RecordingError("request: a JSON object is expected")
         player.request(document["request"])
         return False
+    if "restart" in document:
+        _only(document, ("t_us", "restart", "for_us"))
+        if document["restart"] not in ("program", "host"):
+            raise RecordingError('restart: "program" or "host" is expected')
+        player.restart(of_host=document["restart"] == "host", for_us=_whole(document, "for_us"))
+        return False
     source = document.get("source")
     known = {each.source for each in player.engine.inputs}
     if not isinstance(source, str) or source not in known:
         raise RecordingError(f"source: no beam or button of the configuration is at {source!r}")
+    if "back" in document:
+        _only(document, ("t_us", "source", "back"))
+        boot = document["back"]
+        if (boot is None) is (source in player.boards):
+            raise RecordingError("back: a number is expected for a board, and null for pins")
+        player.back(source, None if boot is None else _whole(document, "back"))
+        return False
     player.show(player.engine.handle(_source_input(player, document, source, t_us * NS_PER_US), player.stamp()))
     return False
 
 
-def _source_input(player: _Player, document: dict[str, Any], source: str, at_ns: int) -> Edge | ColourReading | Levels:
+def _source_input(player: _Player, document: dict[str, Any], source: str, at_ns: int) -> SourceInput:
+    if "lost" in document:
+        _only(document, ("t_us", "source", "lost"))
+        if document["lost"] is not True:
+            raise RecordingError("lost: true is expected")
+        player.away.add(source)
+        return SourceLost(source, "as recorded", at_ns)
     if "levels" in document:
         _only(document, ("t_us", "source", "levels"))
         known = player.levels.setdefault(source, {})
@@ -224,11 +296,46 @@ def _source_input(player: _Player, document: dict[str, Any], source: str, at_ns:
         _only(document, ("t_us", "source", "channel", "colour"))
         if document["colour"] not in OBJECTS:
             raise RecordingError(f"colour: one of {', '.join(OBJECTS)} is expected, not {document['colour']!r}")
-        return ColourReading(source, channel, document["colour"], at_ns)
+        return ColourReading(source, channel, document["colour"], at_ns, player.identity(source))
+    if "noise" in document:
+        _only(document, ("t_us", "source", "channel", "noise"))
+        noise = _noise(document["noise"], source, channel, at_ns, player.identity(source))
+        player.levels.setdefault(source, {})[channel] = noise.level
+        return noise
     _only(document, ("t_us", "source", "channel", "level"))
     level = _level(document.get("level"), "level")
     player.levels.setdefault(source, {})[channel] = level
-    return Edge(source, channel, level, at_ns)
+    return Edge(source, channel, level, at_ns, player.identity(source))
+
+
+def _noise(told: object, source: str, channel: int, at_ns: int, identity: EdgeId | None) -> Chatter:
+    """Changes of a noisy line that nobody kept one by one."""
+    if not isinstance(told, dict):
+        raise RecordingError("noise: an object with edges, level, for_us and more is expected")
+    names = ("edges", "level", "for_us", "noisy_us", "quiet_us", "shortest_us", "longest_us")
+    _only(told, names)
+    until_ns = at_ns + _whole(told, "for_us") * NS_PER_US
+    shortest, longest = (None if told.get(n) is None else _whole(told, n) * NS_PER_US for n in names[-2:])
+    return Chatter(
+        source,
+        channel,
+        _level(told.get("level"), "noise.level"),
+        at_ns,
+        until_ns,
+        _whole(told, "edges"),
+        shortest,
+        longest,
+        at_ns - _whole(told, "noisy_us") * NS_PER_US,
+        until_ns - _whole(told, "quiet_us") * NS_PER_US,
+        identity,
+    )
+
+
+def _whole(document: dict[str, Any], name: str) -> int:
+    value = document.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LAST_US:
+        raise RecordingError(f"{name}: a whole number from 0 to {LAST_US} is expected")
+    return value
 
 
 def _levels(levels: object) -> dict[int, int]:

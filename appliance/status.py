@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from appliance.history import latest
-from appliance.journal import JournalError
+from appliance.evidence import sums
+from appliance.history import latest_of
+from appliance.journal import JournalError, read
 from appliance.mqtt.topics import line
 from appliance.table.view import state_body
 
@@ -11,7 +12,8 @@ from appliance.table.view import state_body
 def status_text(directory: Path) -> str:
     """The match, the standing and what is open. Raises OSError with a sentence where there is no journal."""
     try:
-        state = latest(directory)
+        with read(directory) as reader:
+            state, noise = latest_of(reader.recovered().records), sums(reader.stretches())
     except JournalError as error:
         raise OSError(str(error)) from error
     if state is None:
@@ -27,4 +29,5 @@ def status_text(directory: Path) -> str:
     if body["pending"]:
         told.append(f"Waiting to be judged: {len(body['pending'])}")
     told += [f"Open question {each['id']}: {each['kind']} (stroke {each['stroke']})" for each in body["questions"]]
+    told += noise
     return "\n".join(told)

@@ -32,7 +32,9 @@ from appliance.journal.values import (
     Recovered,
     SourceRow,
     Stamp,
+    Stretch,
     UnsavedError,
+    What,
 )
 from appliance.journal.writer import Journal
 
@@ -54,6 +56,8 @@ __all__ = [
     "Recovered",
     "SourceRow",
     "Stamp",
+    "Stretch",
     "UnsavedError",
+    "What",
     "read",
 ]

@@ -29,9 +29,9 @@ class InlineJournal:
         self._last_commit_ns = 0
 
     def open(self) -> Recovered:
-        """Take the journal and hand back what the table starts from."""
+        """Take the journal and hand back what the table starts from; one in memory may be taken again and again."""
         if self._directory is None or self._lock is None:
-            self._store = Store.create_in_memory()
+            self._store = self._store or Store.create_in_memory()
             recovered = self._store.recover()
         else:
             self._lock.acquire()

@@ -39,6 +39,15 @@ class Limits:
 
 LIMITS = Limits()
 
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What a pass has let go: so many source rows, and whether there may be more of anything."""
+
+    rows: int
+    may_be_more: bool
+
+
 EndsStroke = Callable[[str, str], bool]
 """Whether a record of that kind and body is the end of a stroke."""
 
@@ -47,17 +56,19 @@ def prune(
     connection: sqlite3.Connection,
     limits: Limits,
     end: tuple[int, int],
+    rows: int,
     ends_stroke: EndsStroke,
     wall_ns: int | None,
-) -> bool:
-    """Delete a pass's worth, inside the caller's transaction; whether there may be more.
+) -> Pruned:
+    """Delete a pass's worth, inside the caller's transaction.
 
-    `end` is the newest `seq` and row; `wall_ns` the time now, None where the clock is not synchronised.
+    `end` is the newest `seq` and row, `rows` how many rows there are (their numbers have gaps where a stretch has
+    grown); `wall_ns` the time now, None where the clock is not synchronised.
     """
     oldest_ns = None if wall_ns is None else wall_ns - limits.age_ns
-    rows = _prune_rows(connection, limits, end[1], _strokes_from(connection, ends_stroke), oldest_ns)
+    gone = _prune_rows(connection, limits, end[1], rows, _strokes_from(connection, ends_stroke), oldest_ns)
     records = _prune_records(connection, limits, end[0], oldest_ns)
-    return max(rows, records) >= limits.per_pass
+    return Pruned(gone, max(gone, records) >= limits.per_pass)
 
 
 def _strokes_from(connection: sqlite3.Connection, ends_stroke: EndsStroke) -> int:
@@ -74,9 +85,9 @@ def _strokes_from(connection: sqlite3.Connection, ends_stroke: EndsStroke) -> in
 
 
 def _prune_rows(
-    connection: sqlite3.Connection, limits: Limits, newest: int, strokes_from: int, oldest_ns: int | None
+    connection: sqlite3.Connection, limits: Limits, newest: int, rows: int, strokes_from: int, oldest_ns: int | None
 ) -> int:
-    up_to = newest - limits.rows
+    too_old = 0
     if oldest_ns is not None:
         (too_old,) = _one(
             connection,
@@ -84,13 +95,18 @@ def _prune_rows(
             " ORDER BY row LIMIT ?) WHERE clock_synchronised = 1 AND wall_ns < ?",
             (_ROWS_LOOKED_AT, oldest_ns),
         )
-        up_to = max(up_to, too_old)
     # The newest row stays whatever its age: the numbers go on from it.
-    up_to = min(max(min(up_to, strokes_from), newest - limits.rows_of_strokes), newest - 1)
-    return connection.execute(
-        "DELETE FROM source_row WHERE row IN (SELECT row FROM source_row WHERE row <= ? ORDER BY row LIMIT ?)",
-        (up_to, limits.per_pass),
-    ).rowcount
+    gone = 0
+    for up_to, too_many in (
+        (min(too_old, strokes_from, newest - 1), limits.per_pass),
+        (min(strokes_from, newest - 1), rows - limits.rows),
+        (newest - 1, rows - limits.rows_of_strokes),
+    ):
+        gone += connection.execute(
+            "DELETE FROM source_row WHERE row IN (SELECT row FROM source_row WHERE row <= ? ORDER BY row LIMIT ?)",
+            (up_to, max(0, min(too_many, limits.per_pass) - gone)),
+        ).rowcount
+    return gone
 
 
 def _prune_records(connection: sqlite3.Connection, limits: Limits, newest: int, oldest_ns: int | None) -> int:

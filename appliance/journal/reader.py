@@ -39,6 +39,14 @@ class JournalReader:
         """The rows behind the one of that number, each with its own."""
         return self._store.rows_after(row)
 
+    def first_row(self) -> int:
+        """The number of the oldest row that is still there; 0 where there is none."""
+        return self._store.first_row()
+
+    def stretches(self) -> tuple[SourceRow, ...]:
+        """The rows that stand for many edges, oldest first."""
+        return self._store.stretches()
+
     def placed_records(self, match: int, seq: int) -> tuple[tuple[int, Record], ...]:
         """The records behind `seq` from that match on, each with the number of the newest row before its batch."""
         return self._store.placed_records(match, seq)

@@ -7,7 +7,9 @@ record      (seq, ordinal) is the primary key: appending an event twice is an er
             second event. `last_row` is the newest source row before the record's batch: where the rows since
             a record begin, without an index on the rows. Format 2 indexes the evidence among the records, which
             is pruned, so that nobody has to look through the facts for it.
-source_row  in the order of arrival.
+source_row  in the order of arrival. Format 4 has sums of edges among them (`edges` is how many), each of one stretch
+            of one beam's noise: whoever writes the same stretch again, grown, takes the row's place at the end. `what`
+            is for rows that are no change of a channel: a source is `lost` or `back`, the program has `started`.
 progress    what of each source is durable; written in the transaction of the rows themselves, so that it can
             neither run ahead of them nor fall behind. Format 3 keeps it for each of a source's last boots, the
             newest with the highest `turn`: a board that comes back tells again what it has not heard to be safe.
@@ -76,6 +78,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "INSERT INTO progress (source, source_boot, next_sequence)"
         " SELECT source, source_boot, next_sequence FROM progress_of_newest_boot",
         "DROP TABLE progress_of_newest_boot",
+    ),
+    (
+        "ALTER TABLE source_row ADD COLUMN what TEXT",
+        "ALTER TABLE source_row ADD COLUMN since_ns INTEGER",
+        "ALTER TABLE source_row ADD COLUMN edges INTEGER",
+        "ALTER TABLE source_row ADD COLUMN shortest_ns INTEGER",
+        "ALTER TABLE source_row ADD COLUMN longest_ns INTEGER",
+        "ALTER TABLE source_row ADD COLUMN noisy_ns INTEGER",
+        "ALTER TABLE source_row ADD COLUMN pulse_ns INTEGER",
+        "CREATE UNIQUE INDEX stretch ON source_row (source, channel, boot, since_ns) WHERE edges IS NOT NULL",
     ),
 )
 

@@ -12,6 +12,7 @@ Checkpoints are left to the owner of the connection (`checkpoint`), after the wo
 gone out; the one inside a commit is only the backstop that bounds the log.
 """
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -34,6 +35,7 @@ from appliance.journal.values import (
     Recovered,
     SourceRow,
     Stamp,
+    Stretch,
 )
 
 JOURNAL_FILE = "journal.sqlite"
@@ -53,10 +55,11 @@ _RECORD_COLUMNS = (
     "seq, match, kind, fact, body, version, boot_id, monotonic_ns, wall_ns, clock_synchronised"
     " FROM record INDEXED BY record_by_match JOIN boot USING (boot)"
 )
-_ROW_COLUMNS = (
-    "source, source_boot, sequence, channel, level, colour, at_ns,"
-    " boot_id, monotonic_ns, wall_ns, clock_synchronised FROM source_row JOIN boot USING (boot)"
-)
+_ROW_OWN = "source, source_boot, sequence, channel, level, colour, at_ns"
+_ROW_STAMP = "boot_id, monotonic_ns, wall_ns, clock_synchronised"
+_ROW_SINCE_4 = "what, since_ns, edges, shortest_ns, longest_ns, noisy_ns, pulse_ns"
+_STRETCHES_FROM = 4
+"""The format that knows of stretches."""
 
 
 class Store:
@@ -67,7 +70,10 @@ class Store:
         self.connection = connection
         self.end = (0, 0)
         """The newest `seq` and the number of the newest source row, as committed."""
+        self.version = SCHEMA_VERSION
         self._boots: dict[str, int] = {}
+        self._rows = 0  # more of them since they were counted
+        self._counted: int | None = None
         self._files: dict[Path, tuple[int, int]] = {}
 
     @classmethod
@@ -153,7 +159,9 @@ class Store:
         except BaseException:
             connection.close()
             raise
-        return cls(connection)
+        store = cls(connection)
+        store.version = version
+        return store
 
     def close(self) -> None:
         """Close the connection; the last one folds the log into the file."""
@@ -171,6 +179,7 @@ class Store:
             self.end = end
         except BaseException:
             self._boots.clear()
+            self._counted = None
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
@@ -194,13 +203,18 @@ class Store:
         connection = self.connection
         try:
             connection.execute("BEGIN IMMEDIATE")
-            more = prune(connection, limits, self.end, ends_stroke, wall_ns)
+            if self._counted is None:
+                (self._counted,) = connection.execute("SELECT count(*) FROM source_row").fetchone()
+                self._rows = 0
+            pruned = prune(connection, limits, self.end, self._counted + self._rows, ends_stroke, wall_ns)
             connection.execute("COMMIT")
+            self._rows -= pruned.rows
         except BaseException:
+            self._counted = None
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
-        return more
+        return pruned.may_be_more
 
     def check_place(self) -> None:
         """Raise JournalError where the files are no longer under their names: what is written would be lost."""
@@ -257,13 +271,18 @@ class Store:
         if found is None:
             # No such record yet: only rows after the newest record can belong to what comes.
             return ()
-        rows = self.connection.execute(f"SELECT {_ROW_COLUMNS} WHERE row > ? ORDER BY row", found)
+        rows = self.connection.execute(f"SELECT {self._row_columns} WHERE row > ? ORDER BY row", found)
         return tuple(_source_row(row) for row in rows)
 
     def rows_after(self, row: int) -> tuple[tuple[int, SourceRow], ...]:
         """The rows behind the one of that number, each with its own."""
-        rows = self.connection.execute(f"SELECT row, {_ROW_COLUMNS} WHERE row > ? ORDER BY row", (row,))
+        rows = self.connection.execute(f"SELECT row, {self._row_columns} WHERE row > ? ORDER BY row", (row,))
         return tuple((number, _source_row(columns)) for number, *columns in rows)
+
+    def stretches(self) -> tuple[SourceRow, ...]:
+        """The rows that stand for many edges, oldest first."""
+        rows = self.connection.execute(f"SELECT {self._row_columns} WHERE edges IS NOT NULL ORDER BY row")
+        return tuple(_source_row(row) for row in rows)
 
     def records_from(self, seq: int) -> Iterator[Record]:
         """Every record from that `seq` on, one after the other: what follows damage is not asked for."""
@@ -273,8 +292,13 @@ class Store:
 
     def rows_from(self, row: int) -> Iterator[SourceRow]:
         """Every source row from that number on, one after the other."""
-        rows = self.connection.execute(f"SELECT {_ROW_COLUMNS} WHERE row >= ? ORDER BY row", (row,))
+        rows = self.connection.execute(f"SELECT {self._row_columns} WHERE row >= ? ORDER BY row", (row,))
         return (_source_row(columns) for columns in rows)
+
+    def first_row(self) -> int:
+        """The number of the oldest source row that is still there; 0 where there is none."""
+        (row,) = self.connection.execute("SELECT coalesce(min(row), 0) FROM source_row").fetchone()
+        return int(row)
 
     def answers(self) -> Iterator[Answer]:
         """The answers that are remembered, oldest first."""
@@ -321,16 +345,34 @@ class Store:
             )
             last_seq = batch.records[-1].seq
         if batch.rows:
+            self._forget_shorter(batch.rows)
             self.connection.executemany(
-                "INSERT INTO source_row (row, source, source_boot, sequence, channel, level, colour, at_ns,"
-                " boot, monotonic_ns, wall_ns, clock_synchronised) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+                f"INSERT INTO source_row (row, {_ROW_OWN}, {_ROW_SINCE_4},"
+                " boot, monotonic_ns, wall_ns, clock_synchronised) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                 [(row, *_source_columns(r), *self._stamp(r.stamp)) for row, r in enumerate(batch.rows, last_row + 1)],
             )
             last_row += len(batch.rows)
+            self._rows += len(batch.rows)
             self._write_progress(batch.rows)
         if batch.answers:
             self._write_answers(batch.answers)
         return last_seq, last_row
+
+    def _forget_shorter(self, rows: tuple[SourceRow, ...]) -> None:
+        """Let go of what there was of stretches that have grown: the new row says all that the old one said."""
+        for row in rows:
+            if row.stretch is not None:
+                boot, *_ = self._stamp(row.stamp)
+                self._rows -= self.connection.execute(
+                    "DELETE FROM source_row"
+                    " WHERE edges IS NOT NULL AND source = ? AND channel = ? AND boot = ? AND since_ns = ?",
+                    (row.source, row.channel, boot, row.stretch.since_ns),
+                ).rowcount
+
+    @property
+    def _row_columns(self) -> str:
+        own = _ROW_SINCE_4 if self.version >= _STRETCHES_FROM else re.sub(r"\w+", "NULL", _ROW_SINCE_4)
+        return f"{_ROW_OWN}, {own}, {_ROW_STAMP} FROM source_row JOIN boot USING (boot)"
 
     def _write_progress(self, rows: tuple[SourceRow, ...]) -> None:
         for progress in _progress(rows):
@@ -457,7 +499,11 @@ def _progress(rows: tuple[SourceRow, ...]) -> list[tuple[str, int, int]]:
 
 
 def _source_columns(row: SourceRow) -> tuple[str | int | None, ...]:
-    return row.source, row.boot_id, row.sequence, row.channel, row.level, row.colour, row.at_ns
+    own = row.source, row.boot_id, row.sequence, row.channel, row.level, row.colour, row.at_ns, row.what
+    each = row.stretch
+    if each is None:
+        return (*own, None, None, None, None, None, None)
+    return (*own, each.since_ns, each.edges, each.shortest_ns, each.longest_ns, each.noisy_ns, each.pulse_ns)
 
 
 def _stamp(columns: Sequence[Any]) -> Stamp:
@@ -476,5 +522,6 @@ def _record(columns: Sequence[Any]) -> Record:
 
 
 def _source_row(columns: Sequence[Any]) -> SourceRow:
-    source, boot_id, sequence, channel, level, colour, at_ns, *stamp = columns
-    return SourceRow(source, boot_id, sequence, channel, level, colour, at_ns, _stamp(stamp))
+    source, boot_id, sequence, channel, level, colour, at_ns, what, *stretch, _, _, _, _ = columns
+    many = None if stretch[1] is None else Stretch(*stretch)
+    return SourceRow(source, boot_id, sequence, channel, level, colour, at_ns, _stamp(columns[-4:]), many, what)

@@ -5,7 +5,7 @@ knows of a record only what it needs to keep, find and order it.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 RECORD_VERSION = 1
 """The format of a record's body that this program writes.
@@ -71,8 +71,29 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class Stretch:
+    """What a row is that stands for many edges of one channel: its own are the level, number and time of the last.
+
+    `since_ns` is when the first of them was; with the channel and the host's boot it names the stretch. The rest is
+    as in `events.Chatter`.
+    """
+
+    since_ns: int
+    edges: int
+    shortest_ns: int | None
+    longest_ns: int | None
+    noisy_ns: int
+    pulse_ns: int
+
+
+What = Literal["lost", "back", "started"]
+"""A source is gone, or there again; the program has started, and has heard of none yet."""
+
+
+@dataclass(frozen=True, slots=True)
 class SourceRow:
-    """An edge (`level`), a colour reading (`colour`) or a loss (neither) as its source delivered it: evidence.
+    """An edge (`level`), a colour reading (`colour`), many edges (`stretch`), a turn in the source's life (`what`) or a
+    loss (none of these) as its source delivered it: evidence.
 
     `boot_id` and `sequence` are the source's own, `sequence` not wrapped; None where the source cannot
     repeat. `at_ns` is on the host's monotonic clock.
@@ -86,6 +107,8 @@ class SourceRow:
     colour: str | None
     at_ns: int
     stamp: Stamp
+    stretch: Stretch | None = None
+    what: What | None = None
 
 
 @dataclass(frozen=True, slots=True)

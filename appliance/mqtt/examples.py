@@ -105,6 +105,7 @@ PUBLISHED: Mapping[str, Mapping[str, Any]] = {
                 "glitches": 2,
                 "near_misses": 0,
                 "uncounted": 3,
+                "summed": 0,
                 "reason": "Something lies in the beam: look at the pocket.",
             }
         },

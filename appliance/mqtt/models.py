@@ -325,7 +325,8 @@ class BeamHealth(Published):
     """One beam; `since_s` is how long it has been in this `state`, null where that is not known.
 
     `near_misses` are the glitches that were almost passages, `uncounted` the pulses that were none although long
-    enough: a hand's, noise, a dip of the supply, whatever came while the beam was out.
+    enough: a hand's, noise, a dip of the supply, whatever came while the beam was out. `summed` are the changes while
+    it was noisy, which the journal keeps as a sum.
     """
 
     state: Literal["ok", "blocked", "noisy", "dark", "polarity_suspect", "unknown"]
@@ -334,6 +335,7 @@ class BeamHealth(Published):
     glitches: Count
     near_misses: Count
     uncounted: Count
+    summed: Count
     reason: str | None
 
 

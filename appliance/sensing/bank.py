@@ -9,7 +9,17 @@ heartbeat shows to be otherwise than the last edge said is a lost edge and is ma
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from appliance.events import Brightness, ColourReading, Edge, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
+from appliance.events import (
+    Brightness,
+    Chatter,
+    ColourReading,
+    Edge,
+    EdgesLost,
+    Levels,
+    SourceBack,
+    SourceInput,
+    SourceLost,
+)
 from appliance.sensing.debounce import STIR_NS, Condition, Debouncer, Passage, Signal
 from appliance.sensing.dips import LEAST, LONG_BEFORE_NS, Dips
 from appliance.sensing.groups import Group
@@ -108,6 +118,14 @@ class Line:
         self.noise.advance(now_ns)
         return self.debouncer.advance(now_ns)
 
+    def resume(self, chatter: Chatter) -> None:
+        """It was noisy all the while."""
+        active = _active(self.input, chatter.level)
+        self.dip_from_ns, self.dip_is_doubted = None, False
+        self.noise.resume(chatter, active=active)
+        self.debouncer.resume(active, chatter.until_ns)
+        self.debouncer.counters.summed += chatter.edges
+
     def look_at_dip(self, now_ns: int) -> None:
         """A break that was taken for a dip, and outlasts what the other beams saw of it, is none."""
         if self.dip_is_doubted and self.dip_from_ns is not None and now_ns - self.dip_from_ns >= LONG_BEFORE_NS:
@@ -177,6 +195,11 @@ class SensorBank:
         for line in self._lines.values():
             line.debouncer.span()
 
+    def quarantined(self, item: SourceInput) -> Line | None:
+        """The line that an edge is of, if nothing that it says is believed."""
+        line = self._lines.get((item.source, item.channel)) if isinstance(item, Edge) else None
+        return line if line is not None and line.is_noisy else None
+
     def breaking_since_ns(self) -> int | None:
         """When the oldest passage that is still going on began; None where every beam is clear or out."""
         going_on = (line.debouncer.breaking_since_ns for line in self._lines.values() if not line.is_noisy)
@@ -187,6 +210,8 @@ class SensorBank:
         match item:
             case Edge():
                 return self._edge(item)
+            case Chatter():
+                return self._chatter(item)
             case Levels():
                 return self._levels(item)
             case ColourReading():
@@ -218,6 +243,14 @@ class SensorBank:
         if changes:
             meaning += self._dipped(line, edge.at_ns)
         return meaning + self._group_news(line, edge.at_ns) + line.news()
+
+    def _chatter(self, chatter: Chatter) -> list[TableSignal]:
+        line = self._lines.get((chatter.source, chatter.channel))
+        if line is None or isinstance(line.input, Button):
+            self.unknown_channels += chatter.edges
+            return []
+        line.resume(chatter)
+        return self._meaning(line, [], chatter.at_ns)
 
     def _over(self, line: Line, at_ns: int) -> list[TableSignal]:
         """A break that was a dip of the supply has ended: nothing passed, and that is told."""

@@ -12,6 +12,7 @@ the while.
 from collections import deque
 from dataclasses import dataclass, field
 
+from appliance.events import Chatter
 from appliance.sensing.crowd import CROWD_WITHIN_NS
 from appliance.sensing.debounce import SECOND, STIR_NS, DebounceSettings
 
@@ -92,6 +93,18 @@ class Noise:
             self.ended_ns = self._last_ns + QUIET_NS
             self._first_ns = None
             self._forget_counts()
+
+    @property
+    def quiet_since_ns(self) -> int:
+        """When the last break ended that was more than a spike."""
+        return self._last_ns
+
+    def resume(self, chatter: Chatter, *, active: bool) -> None:
+        """Its changes were kept as a sum: it was noisy all the while; `active`: the last of them broke it."""
+        self.since_ns = chatter.noisy_ns if self.since_ns is None else min(self.since_ns, chatter.noisy_ns)
+        self._last_ns = max(self._last_ns, chatter.pulse_ns)
+        self._flutter_since_ns = chatter.noisy_ns
+        self._active_since_ns = chatter.until_ns if active else None
 
     def forget(self) -> None:
         """What the line does is not known any more."""

@@ -39,27 +39,30 @@ class Beginning:
     position: Mapping[str, Any] | None
     of_match: bool
     """Whether this is the very beginning of the match."""
+    boot_id: str
 
 
-def beginnings(records: Sequence[Placed], boot_id: str) -> list[Beginning]:
-    """Every place of this boot of the host where a recording could begin, oldest first."""
+def beginnings(records: Sequence[Placed], boot_id: str | None = None) -> list[Beginning]:
+    """Every place where a recording could begin, oldest first; of that boot of the host alone, where one is named."""
     found: list[Beginning] = []
     state: TableState | None = None
     for index, (row, record) in enumerate(records):
         event = read_record(record)
         state = evolve(state, event, record.seq)
         last_of_input = index + 1 == len(records) or records[index + 1][1].seq != record.seq
-        if record.stamp.boot_id != boot_id:
+        here = record.stamp.boot_id
+        if boot_id not in (None, here):
             continue
         if isinstance(event, MatchStarted):
-            found.append(Beginning(row, record.seq, record.stamp.monotonic_ns, event, _given_position(event), True))
+            at_ns = record.stamp.monotonic_ns
+            found.append(Beginning(row, record.seq, at_ns, event, _given_position(event), True, here))
         elif last_of_input and isinstance(event, Stepped) and isinstance(event.step.action, StrokeClosed):
             closed = event.step.action
             # A stroke that time closed did so when it was over, and the edge that told so belongs to what comes.
             at_ns = closed.at_ns if closed.by == "quiet" else record.stamp.monotonic_ns
             position = _position(state)
             if position is not None:
-                found.append(Beginning(row, record.seq, at_ns, state.match.started, position, False))
+                found.append(Beginning(row, record.seq, at_ns, state.match.started, position, False, here))
     return found
 
 

@@ -16,10 +16,11 @@ from typing import IO
 
 from appliance.clock import Clock
 from appliance.config import Settings
-from appliance.journal import JournalReader, SourceRow, read
+from appliance.journal import JournalReader, read
 from appliance.records import UnreadableRecordError
+from appliance.table.model import TableState
 from appliance.tools.beginning import Beginning, Placed, beginnings, choose
-from appliance.tools.recording import Recorder
+from appliance.tools.recording import Numbered, Recorder
 from appliance.tools.running import holder
 
 POLL_S = 0.25
@@ -33,11 +34,11 @@ class RecordError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What the journal holds from the first match on that may be wanted; rows up to `pruned_to` are there no more."""
+    """What the journal holds from the first match on that may be wanted; rows before `first_row` are there no more."""
 
     records: Sequence[Placed]
-    rows: Sequence[tuple[int, SourceRow]]
-    pruned_to: int
+    rows: Sequence[Numbered]
+    first_row: int
 
     @property
     def boot_id(self) -> str:
@@ -48,6 +49,10 @@ class _Kept:
         """When the last of it came in."""
         stamps = [self.records[-1][1].stamp, *(row.stamp for _, row in self.rows[-1:])]
         return max(stamp.monotonic_ns for stamp in stamps if stamp.boot_id == self.boot_id)
+
+    def holds(self, beginning: Beginning) -> bool:
+        """Whether every row since then is there: they go oldest first."""
+        return self.first_row <= beginning.row + 1
 
 
 def record_last(settings: Settings, last_s: float, clock: Clock, out: IO[str]) -> str:
@@ -64,36 +69,47 @@ def write_last(reader: JournalReader, settings: Settings, last_s: float, clock: 
     recorder = Recorder(settings, beginning)
     rows, records = _after(beginning, kept.rows, kept.records)
     _write_head(recorder, kept.rows, rows, out)
-    lines = recorder.lines(recorder.items(rows, records))
-    for line in (*lines, recorder.end(max(now_ns, kept.newest_ns))):
+    lines = recorder.lines(rows, records)
+    for line in (*lines, recorder.end(kept.boot_id, max(now_ns, kept.newest_ns))):
         _write(line, out)
-    return _told(recorder, len(lines))
+    return _told(recorder)
 
 
-def match_lines(reader: JournalReader, settings: Settings, match: int) -> list[str]:
-    """One whole match, the one of that number, as a recording whose first line holds `settings`. RecordError."""
-    kept = _kept(reader)
-    found = [each for each in _beginnings(kept) if each.of_match]
+@dataclass(frozen=True, slots=True)
+class MatchRecording:
+    """One whole match as the lines of a recording, with what cannot be seen in them."""
+
+    lines: list[str]
+    recorder: Recorder
+
+
+def match_lines(reader: JournalReader, settings: Settings, state: TableState) -> MatchRecording:
+    """The whole match of that state as a recording whose first line holds `settings`; RecordError."""
+    match = state.match.started.match
+    records = reader.placed_records(state.depth - 1, 0)  # an undo may lead back into the one before
+    kept = _Kept(records, reader.rows_after(records[0][0]), reader.first_row())
+    found = [each for each in _beginnings(kept, None) if each.of_match]
     index = next((n for n, each in enumerate(found) if each.started.match == match), None)
-    if index is None or found[index].row < kept.pruned_to:
-        raise RecordError(
-            f"the edges of match m{match} are not there any more, or lie before the last start of this machine"
-        )
+    if index is None or not kept.holds(found[index]):
+        raise RecordError(f"the edges of match m{match} are not in the journal any more")
     beginning = found[index]
     recorder = Recorder(settings, beginning)
-    rows, records = _after(beginning, kept.rows, kept.records)
-    end_ns = kept.newest_ns
+    rows, records_after = _after(beginning, kept.rows, kept.records)
+    end = kept.boot_id, kept.newest_ns
     if index + 1 < len(found):
         following = found[index + 1]
-        end_ns = following.at_ns
+        end = following.boot_id, following.at_ns
         rows = [entry for entry in rows if entry[0] <= following.row]
         # What began the next match is none of this one's.
-        records = [entry for entry in records if entry[1].seq < following.seq]
+        records_after = [entry for entry in records_after if entry[1].seq < following.seq]
+    numbers = sorted({beginning.seq, *(record.seq for _, record in records_after)})
+    if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        raise RecordError(f"some of what was asked for in match m{match} is not in the journal any more")
     out = io.StringIO()
     _write_head(recorder, kept.rows, rows, out)
-    for line in (*recorder.lines(recorder.items(rows, records)), recorder.end(end_ns)):
+    for line in (*recorder.lines(rows, records_after), recorder.end(*end)):
         _write(line, out)
-    return out.getvalue().splitlines()
+    return MatchRecording(out.getvalue().splitlines(), recorder)
 
 
 async def record_live(settings: Settings, clock: Clock, out: IO[str]) -> str:
@@ -110,37 +126,36 @@ async def record_live(settings: Settings, clock: Clock, out: IO[str]) -> str:
         recorder = Recorder(settings, beginning)
         rows, records = _after(beginning, kept.rows, kept.records)
         _write_head(recorder, kept.rows, rows, out)
-        written = await _follow(reader, recorder, rows, records, clock, out, stopping)
-        _write(recorder.end(clock.monotonic_ns()), out)
-    return _told(recorder, written)
+        await _follow(reader, recorder, rows, records, clock, out, stopping)
+        _write(recorder.end(clock.boot_id(), clock.monotonic_ns()), out)
+    return _told(recorder)
 
 
 async def _follow(
     reader: JournalReader,
     recorder: Recorder,
-    rows: list[tuple[int, SourceRow]],
+    rows: list[Numbered],
     records: list[Placed],
     clock: Clock,
     out: IO[str],
     stopping: asyncio.Event,
-) -> int:
-    """Write what is old enough, and look for more; the number of lines."""
+) -> None:
+    """Write what is old enough, and look for more."""
     row, seq = recorder.beginning.row, recorder.beginning.seq
     row = max([row, *(number for number, _ in rows)])
     seq = max([seq, *(record.seq for _, record in records)])
-    match, written = (records[-1][1].match if records else 0), 0
+    match = records[-1][1].match if records else 0
     while True:
         over = stopping.is_set()
         old_ns = clock.monotonic_ns() - (0 if over else SETTLE_NS)
         ripe_rows = [entry for entry in rows if entry[1].stamp.monotonic_ns <= old_ns]
         ripe_records = [entry for entry in records if entry[1].stamp.monotonic_ns <= old_ns]
         rows, records = rows[len(ripe_rows) :], records[len(ripe_records) :]
-        for line in recorder.lines(recorder.items(ripe_rows, ripe_records)):
+        for line in recorder.lines(ripe_rows, ripe_records):
             _write(line, out)
-            written += 1
         out.flush()
         if over:
-            return written
+            return
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), POLL_S)
         new_rows, new_records = reader.rows_after(row), reader.placed_records(match, seq)
@@ -158,21 +173,20 @@ def _kept(reader: JournalReader) -> _Kept:
     records = reader.placed_records(first.match, 0)
     boot_id = records[-1][1].stamp.boot_id
     row = min(row for row, record in records if record.stamp.boot_id == boot_id)
-    rows = reader.rows_after(row)
-    pruned_to = rows[0][0] - 1 if rows else row
-    return _Kept(records, [entry for entry in rows if entry[1].stamp.boot_id == boot_id], pruned_to)
+    rows = [entry for entry in reader.rows_after(row) if entry[1].stamp.boot_id == boot_id]
+    return _Kept(records, rows, reader.first_row())
 
 
-def _beginnings(kept: _Kept) -> list[Beginning]:
+def _beginnings(kept: _Kept, boot_id: str | None) -> list[Beginning]:
     try:
-        return beginnings(kept.records, kept.boot_id)
+        return beginnings(kept.records, boot_id)
     except UnreadableRecordError as error:
         raise RecordError(str(error)) from None
 
 
 def _beginning(kept: _Kept, since_ns: int | None) -> Beginning:
     """The best one for what was since `since_ns`; for what comes (None) the match's, to which it may go back."""
-    complete = [each for each in _beginnings(kept) if each.row >= kept.pruned_to]
+    complete = [each for each in _beginnings(kept, kept.boot_id) if kept.holds(each)]
     if since_ns is None:
         chosen = next((each for each in reversed(complete) if each.of_match), None)
     else:
@@ -187,8 +201,8 @@ def _beginning(kept: _Kept, since_ns: int | None) -> Beginning:
 
 
 def _after(
-    beginning: Beginning, rows: Sequence[tuple[int, SourceRow]], records: Sequence[Placed]
-) -> tuple[list[tuple[int, SourceRow]], list[Placed]]:
+    beginning: Beginning, rows: Sequence[Numbered], records: Sequence[Placed]
+) -> tuple[list[Numbered], list[Placed]]:
     """What came after the beginning. At the beginning of a match that is everything; later, what is newer."""
     late = not beginning.of_match
     return (
@@ -199,15 +213,15 @@ def _after(
 
 def _write_head(
     recorder: Recorder,
-    every: Sequence[tuple[int, SourceRow]],
-    rows: Sequence[tuple[int, SourceRow]],
+    every: Sequence[Numbered],
+    rows: Sequence[Numbered],
     out: IO[str],
 ) -> None:
     first = rows[0][0] if rows else None
     before = [row for number, row in every if first is None or number < first]
     after = [row for _, row in rows]
     _write(recorder.head(), out)
-    for line in recorder.begin(min((row.at_ns for row in after), default=recorder.beginning.at_ns), before, after):
+    for line in recorder.begin(before, after):
         _write(line, out)
 
 
@@ -215,6 +229,8 @@ def _write(line: object, out: IO[str]) -> None:
     print(json.dumps(line, ensure_ascii=False), file=out)
 
 
-def _told(recorder: Recorder, count: int) -> str:
+def _told(recorder: Recorder) -> str:
     lost = f"; {recorder.lost} times a source had lost changes, which no recording can tell" if recorder.lost else ""
-    return f"{count} edges, colours and requests were written{lost}"
+    summed = sum(recorder.noise.values())
+    noise = f"; {summed} changes of noise are in it as a sum, since the journal keeps no more of them" if summed else ""
+    return f"{recorder.edges + recorder.others} edges, colours and requests were written{noise}{lost}"

@@ -3,6 +3,11 @@
 The match's edges and requests, as the journal keeps them, run through the whole appliance once more with the settings
 of a file, and what they come to is laid beside what counted. Nothing is changed: whoever agrees with the new account
 corrects the match by hand. Requests that named a passage or a question which is another one now are told as refused.
+
+A match may reach over several starts of the program and of the host: each of them is made once more, with the engine's
+own way to recover. What the journal does not hold cannot be judged: edges that are too old to be kept, noise of which
+there is a sum alone (it is noise again), what a source lost, and what time alone would have brought between the last
+thing that was kept before a start and that start.
 """
 
 import io
@@ -18,6 +23,7 @@ from appliance.replay import state_after
 from appliance.table.model import Match
 from appliance.table.view import observation_lines, state_body
 from appliance.tools.record import RecordError, match_lines
+from appliance.tools.recording import Recorder
 
 Json = Mapping[str, Any]
 
@@ -35,13 +41,13 @@ def rejudge(reader: JournalReader, settings: Settings, match_id: str | None, out
         raise RecordError(f"there is no match {wanted}; there are {', '.join(states)}")
     before = states[wanted]
     refusals = io.StringIO()
-    recording = match_lines(reader, settings, before.match.started.match)
-    after = state_after((text.encode() for text in recording), refusals)
+    recording = match_lines(reader, settings, before)
+    after = state_after((text.encode() for text in recording.lines), refusals)
     if after is None:
         raise RecordError(refusals.getvalue().strip())
     changes = differences(observed(before.match), observed(after.match))
-    edges = sum('"level"' in text for text in recording)
-    print(f"Match {wanted}, {edges} edges, judged with {settings.file or 'other settings'}:", file=out)
+    told = recording.recorder
+    print(f"Match {wanted}, {told.edges} edges, judged with {settings.file or 'other settings'}:", file=out)
     for text in changes or ["Nothing would have been otherwise."]:
         print(text, file=out)
     people = {"table": settings.table.id, "players": state_body(before)["players"]}
@@ -49,8 +55,28 @@ def rejudge(reader: JournalReader, settings: Settings, match_id: str | None, out
     print(f"It would come to: {line({**state_body(after), **people})}", file=out)
     for text in refusals.getvalue().splitlines():
         print(text.replace("pocketbeam: ", "Not taken this time, "), file=out)
+    for text in _reservations(told):
+        print(text, file=out)
     print("Nothing was changed.", file=out)
     return bool(changes)
+
+
+def _reservations(told: Recorder) -> list[str]:
+    """What the new account rests on besides edges."""
+    found: list[str] = []
+    if told.starts:
+        found.append(f"In it the program started anew, {_times(told.starts)}; the machine, {_times(told.reboots)}.")
+    found += (
+        f"{edges} changes at {source}, channel {channel}, are kept as a sum: noise again, whatever the settings."
+        for (source, channel), edges in sorted(told.noise.items())
+    )
+    if told.lost:
+        found.append(f"A source had lost changes, {_times(told.lost)}: what they were is not known.")
+    return found
+
+
+def _times(count: int) -> str:
+    return {0: "never", 1: "once"}.get(count, f"{count} times")
 
 
 def observed(match: Match) -> list[str]:

@@ -51,7 +51,7 @@ def not_sensing(monkeypatch: pytest.MonkeyPatch, over: Callable[[SourceInput], b
 
 def edges_kept(table: Table) -> list[tuple[int, int]]:
     """The durable edges: channel and level."""
-    found = table.disk.store.connection.execute("SELECT channel, level FROM source_row ORDER BY row")
+    found = table.disk.store.connection.execute("SELECT channel, level FROM source_row WHERE what IS NULL ORDER BY row")
     return [(channel, level) for channel, level in found]
 
 

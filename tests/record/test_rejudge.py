@@ -1,6 +1,5 @@
 """`pocketbeam rejudge`: what other settings would have made of a match, beside what counted; nothing is changed."""
 
-import asyncio
 import io
 from copy import deepcopy
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 from appliance import cli
 from appliance.config import Settings, from_document
 from appliance.journal import JournalReader
+from appliance.journal.pruning import Limits
 from appliance.tools.record import RecordError
 from appliance.tools.rejudge import differences, rejudge
 from tests.support.ring1 import Table, play
@@ -107,15 +107,207 @@ def test_a_request_about_what_is_not_there_any_more_is_said_to_be_refused() -> N
     play(main())
 
 
-def test_edges_of_an_earlier_start_of_the_machine_cannot_be_judged() -> None:
+async def began_anew(table: Table) -> None:
+    """The table hears its board again, and what that brings is over."""
+    await table.until(lambda: table.daemon.is_connected("board"))
+    await table.run_for(1)
+
+
+def test_a_match_over_two_boots_of_the_host_and_one_of_the_board_is_judged_as_a_whole() -> None:
+    """What was open when the machine, or the board, went down is void; both have passages of 4 ms on either side."""
+
     async def main() -> None:
-        async with Table(buttons=DONE) as table:
+        async with Table(buttons=DONE, unknown_object="ask") as table:
             await stroke(table, 1, ("ne", 35, "white"))
-            await table.restart("virtual-boot-2")
-            await table.until(lambda: table.daemon.is_connected("board"))
-            await asyncio.sleep(1)
-            with pytest.raises(RecordError, match="lie before the last start of this machine"):
+            await table.pass_object("nw", 35, "white")
+            await table.pass_object("se", 4, "white")
+            table.block("sw")
+            await table.run_for(1)
+            await table.reboot("boot-2")
+            await began_anew(table)
+            table.clear("sw")
+            await table.run_for(2)
+            await stroke(table, 1, ("ne", 4, "white"))
+            await table.pass_object("nw", 35, "white")
+            await table.pass_object("ne", 35, "white")
+            table.block("sw")
+            await table.run_for(1)
+            table.cable.reset()
+            await began_anew(table)
+            table.clear("sw")
+            await table.run_for(2)
+            await stroke(table, 1)
+            assert said(table, table.settings)[1] == "Nothing would have been otherwise."
+            text = said(table, with_least(table, 5))
+            assert text[1:3] == [
+                "  was       2: stroke; pocketed white, white, white",
+                "  would be  2: stroke; pocketed white",
+            ]
+            came, would = (line.partition(":")[2] for line in text[3:5])
+            assert "white 3 left" in came
+            assert "white 5 left" in would
+            assert text[5] == "In it the program started anew, once; the machine, once."
+
+    play(main())
+
+
+def test_quiet_time_begins_anew_with_each_boot_and_only_with_it() -> None:
+    """6 s of quiet: 4 before the boot and 4 after it close nothing, nor do 3 and a program that was killed."""
+
+    async def main() -> None:
+        async with Table(quiet_time_s=6, unknown_object="assume") as table:
+            await table.pass_object("ne", 35, "white")
+            await table.run_for(4)
+            await table.reboot("boot-2")
+            await began_anew(table)
+            await table.run_for(3)
+            await table.pass_object("nw", 35, "white")
+            await table.run_for(3)
+            await table.restart()
+            await began_anew(table)
+            await table.pass_object("sw", 35, "white")
+            await table.run_for(10)
+            await table.pass_object("se", 4, "white")
+            await table.run_for(2)
+            await table.restart()
+            await began_anew(table)
+            await table.run_for(5)
+            assert [line["pocketed"] for line in table.lines[1:]] == [["white"] * 3, ["white"]]
+            assert said(table, table.settings)[1] == "Nothing would have been otherwise."
+            assert said(table, with_least(table, 5))[1] == "  was       2: stroke; pocketed white"
+
+    play(main())
+
+
+def test_a_program_that_was_away_missed_no_time_that_nobody_told_it_of() -> None:
+    """Killed in an open stroke, back long after its quiet time; it is ended before the board has told the time."""
+
+    async def main() -> None:
+        async with Table(buttons=DONE, unknown_object="ask") as table:
+            await table.pass_object("ne", 35, "white")
+            await table.run_for(1)
+            table.cable.pull()
+            table.kill()
+            await table.run_for(60)
+            await table.start()
+            await table.request({"command": "end_stroke", "player": 1})
+            table.cable.put_back()
+            await began_anew(table)
+            await stroke(table, 1)
+            assert [line["pocketed"] for line in table.lines[1:]] == [["white"], []]
+            assert said(table, table.settings)[1] == "Nothing would have been otherwise."
+
+    play(main())
+
+
+def test_what_fell_while_the_cable_was_out_is_judged_with_its_own_times() -> None:
+    async def main() -> None:
+        async with Table(buttons=DONE, unknown_object="ask") as table:
+            await table.pass_object("ne", 35, "white")
+            await table.run_for(1)
+            table.cable.pull()
+            await table.pass_object("nw", 4, "white")
+            await table.run_for(20)
+            table.cable.put_back()
+            await began_anew(table)
+            await stroke(table, 1)
+            assert [line["pocketed"] for line in table.lines[1:]] == [["white", "white"], []]
+            assert said(table, table.settings)[1] == "Nothing would have been otherwise."
+            assert said(table, with_least(table, 5))[1:3] == [
+                "  was       1: stroke; pocketed white, white",
+                "  would be  1: stroke; pocketed white",
+            ]
+
+    play(main())
+
+
+def test_a_journal_that_knows_no_starts_is_judged_by_the_boots_of_its_entries() -> None:
+    """So older programs kept it. What lay in a beam at the end of a boot is void all the same."""
+
+    async def main() -> None:
+        async with Table(buttons=DONE, unknown_object="ask") as table:
+            await stroke(table, 1, ("ne", 35, "white"))
+            table.block("sw")
+            await table.reboot("boot-2")
+            await began_anew(table)
+            table.clear("sw")
+            await table.run_for(2)
+            await stroke(table, 1, ("nw", 35, "white"))
+            table.block("se")
+            await table.run_for(1)
+            table.cable.reset()
+            await began_anew(table)
+            table.clear("se")
+            await table.run_for(2)
+            await stroke(table, 1, ("ne", 4, "white"))
+            connection = table.disk.store.connection
+            connection.execute("DELETE FROM source_row WHERE what IS NOT NULL")
+            connection.execute("UPDATE source_row SET row = 1 WHERE row = (SELECT min(row) FROM source_row)")
+            assert [line["pocketed"] for line in table.lines[1:]] == [["white"]] * 3
+            assert said(table, table.settings)[1] == "Nothing would have been otherwise."
+            assert said(table, with_least(table, 5))[1:3] == [
+                "  was       3: stroke; pocketed white",
+                "  would be  3: stroke",
+            ]
+
+    play(main())
+
+
+async def storm(table: Table, place: str, seconds: float) -> None:
+    """A wire that is loose: 40 breaks of 5 ms a second."""
+    for _ in range(round(seconds * 40)):
+        await table.pass_object(place, 5)
+        await table.run_for(0.02)
+
+
+def test_noise_is_noise_again_and_everything_else_is_judged() -> None:
+    async def main() -> None:
+        async with Table(buttons=DONE, unknown_object="ask") as table:
+            await storm(table, "ne", 4)
+            await table.restart()
+            await began_anew(table)
+            await storm(table, "ne", 4)
+            await stroke(table, 1, ("sw", 35, "white"), ("nw", 4, "white"))
+            await stroke(table, 1, ("ne", 35, "white"), ("sw", 35, "white"), ("nw", 35, "white"))
+            summed = sum(row.stretch.edges for row in table.disk.store.stretches() if row.stretch)
+            assert summed > 400
+            same = said(table, table.settings)
+            assert same[1] == "Nothing would have been otherwise."
+            assert (
+                f"{summed} changes at board, channel {table.layout.beam_at('ne').channel}, are kept as a sum" in same[5]
+            )
+            assert said(table, with_least(table, 5.5))[1:3] == [
+                "  was       1: stroke; pocketed white, white",
+                "  would be  1: stroke; pocketed white",
+            ]
+
+    play(main())
+
+
+def test_edges_that_are_too_old_to_be_kept_are_said_to_be() -> None:
+    async def main() -> None:
+        async with Table(buttons=DONE, unknown_object="ask") as table:
+            for _ in range(3):
+                await stroke(table, 1, ("ne", 35, "white"))
+            table.disk.store.prune(Limits(rows=4, rows_of_strokes=4), lambda kind, body: True, None)
+            with pytest.raises(RecordError, match="the edges of match m1 are not in the journal any more"):
                 said(table, table.settings)
+
+    play(main())
+
+
+def test_requests_that_are_too_old_to_be_kept_are_said_to_be() -> None:
+    async def main() -> None:
+        async with Table(buttons=DONE, unknown_object="ask") as table:
+            await table.request({"command": "jumped", "objects": ["white"]})
+            await stroke(table, 1, ("ne", 35, "white"))
+            for _ in range(2):
+                await table.request({"command": "new_match", "abandon": True})
+            table.disk.store.prune(Limits(inputs=0), lambda kind, body: True, None)
+            with pytest.raises(
+                RecordError, match="some of what was asked for in match m1 is not in the journal any more"
+            ):
+                said(table, table.settings, "m1")
 
     play(main())
 

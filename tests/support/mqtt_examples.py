@@ -174,6 +174,7 @@ HEALTH: dict[str, Any] = {
             "glitches": 2,
             "near_misses": 0,
             "uncounted": 3,
+            "summed": 0,
             "reason": "The beam is broken for 12 s: something lies in the pocket.",
         }
     },
