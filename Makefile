@@ -12,6 +12,7 @@ demo: $(VENV)/.demo
 # Every test, with brokers, processes and a browser.
 test: $(VENV)/.dev
 	@tools/debian-packages
+	@$(MAKE) --no-print-directory $(VENV)/.pins
 	@$(BIN)/python tools/check.py
 
 # The quick ones only: no brokers, processes and browsers.
@@ -35,5 +36,10 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	@echo "Installing what the tests need into $(VENV) …"
-	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[demo,gpio,dev]'
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[demo,dev]'
 	@touch $@ $(VENV)/.demo
+
+# Where lgpio has no wheel for this Python it is compiled; PYPI=1 lets it bring along its own library, as its wheels do.
+$(VENV)/.pins: pyproject.toml | $(VENV)/bin/python
+	@PYPI=1 $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[gpio]'
+	@touch $@

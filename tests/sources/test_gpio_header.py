@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -80,6 +81,7 @@ def test_an_unlisted_pin_factory_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("missing", ["lgpio", "gpiozero.pins.lgpio"])
 def test_a_missing_pin_library_is_named_and_no_other_is_taken(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
     monkeypatch.delenv(header.FACTORY_VARIABLE, raising=False)
+    monkeypatch.setitem(sys.modules, "lgpio", ModuleType("lgpio"))
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(HeaderError, match=rf"the pin library {missing} cannot be used .*install pocketbeam with its"):
         open_header()
