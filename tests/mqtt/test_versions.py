@@ -221,8 +221,7 @@ def test_a_broker_that_learns_version_5_is_spoken_to_in_it_after_its_restart(tmp
     new = brokers.Mosquitto(tmp_path, extra="log_type all")
 
     async def run() -> None:
-        server = await asyncio.start_server(old, HOST, 0)
-        new.port = server.sockets[0].getsockname()[1]
+        server = await asyncio.start_server(old, HOST, new.port)
         async with linked(new.port) as news:
             await until(lambda: news and news[-1] == (True, ""))
             server.close()

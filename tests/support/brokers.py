@@ -53,6 +53,7 @@ class Mosquitto:
         self._persistence = persistence
         self._extra = extra
         self._process: subprocess.Popen[bytes] | None = None
+        self._known = False
         self.port = free_port()
 
     @property
@@ -60,14 +61,21 @@ class Mosquitto:
         return Settings(self.port)
 
     def start(self) -> int:
-        """Starts it and returns the port once it answers; a port taken meanwhile is replaced."""
+        """Starts it and returns the port once it answers.
+
+        A port taken meanwhile is replaced the first time; later it is waited for, because everybody else looks there.
+        """
         for _ in range(5):
             self._process = self._spawn()
             if self._wait_until_it_listens():
+                self._known = True
                 return self.port
             self.stop()
-            self.port = free_port()
-        pytest.fail(f"mosquitto does not start: {self.log.read_text(errors='replace')}")
+            if self._known:
+                time.sleep(0.5)
+            else:
+                self.port = free_port()
+        pytest.fail(f"mosquitto does not start at port {self.port}: {self.log.read_text(errors='replace')}")
 
     def stop(self) -> None:
         """An orderly end (persistence is written); one that is frozen is thawed first."""
