@@ -236,7 +236,7 @@ class Group:
                     each.near_unclear = each.is_stale = True
         for beam in {each.beam.id: each.beam for each in counting if each.is_unclear or each.near_unclear}.values():
             own = [each for each in counting if each.beam is beam]
-            unclear = [each.stretch for each in own if each.is_unclear]
+            unclear = [each.stretch for each in own if each.is_unclear or each.near_unclear]
             near = set(of_the_hand(unclear, [each.stretch for each in own], beam.settings.hand_gap_ns))
             for index, each in enumerate(own):
                 near_unclear = each.near_unclear or index in near

@@ -47,6 +47,8 @@ ARRIVES_WITHIN_NS = 5 * SECOND_NS
 """The slowest ball that arrives takes 4.4 s over 4.4 m; nobody has fetched one and thrown it back by then."""
 ARRIVING_NS = 1 * SECOND_NS
 LATE_NS = 2 * SECOND_NS
+REVISED_WITHIN_NS = LATE_NS + 1 * SECOND_NS
+"""What comes as late as can be may be the first piece of a hand; the next one follows within 0.3 s, and is long."""
 TAKEN_BACK_WITHIN_NS = 10 * SECOND_NS
 """A wire that began to flutter slowly is known for what it is only after so long."""
 FORGOTTEN_AFTER_NS = 10 * SECOND_NS
@@ -151,7 +153,7 @@ def _revise(draft: Draft, passed: Passed, closed_in: int | None, fallen: Fallen)
         return
     if revised == fallen or closed_in is None or not _is_as_seen(fallen):
         return
-    if _just_closed(state, closed_in, passed.known_ns):
+    if _just_closed(state, closed_in, passed.known_ns, REVISED_WITHIN_NS):
         draft.amend(closed_in, revised, state.match.next_passage)
 
 
@@ -183,7 +185,7 @@ def _withdraw_closed(draft: Draft, closed_in: int, fallen: Fallen, known_ns: int
     draft.emit(PassageDoubted(closed_in, fallen, fallen.withdrawn))
 
 
-def _just_closed(state: TableState, number: int, at_ns: int, within_ns: int = LATE_NS) -> bool:
+def _just_closed(state: TableState, number: int, at_ns: int, within_ns: int) -> bool:
     """Whether that stroke is the newest closed one, and has not been closed for longer than that."""
     close = state.last_close
     return close is not None and close.stroke == number and at_ns - close.at_ns <= within_ns

@@ -25,6 +25,11 @@ def test_pieces_hang_together_from_one_to_the_next() -> None:
     assert doubts(("ne", 1000, 200), ("ne", 1450, 60), ("ne", 1700, 60)) == ["unclear"] * 3
 
 
+def test_what_hangs_together_with_a_short_piece_does_so_too() -> None:
+    pieces = ("chute", 800, 15), ("chute", 1000, 40), ("chute", 1250, 50), ("chute", 1700, 50)
+    assert doubts(*pieces, beams=(CHUTE,)) == ["unclear", "unclear", None]
+
+
 def test_300_ms_away_is_a_passage_by_itself() -> None:
     assert doubts(("ne", 1000, 60), ("ne", 1360, 200)) == [None, "unclear"]
 

@@ -340,6 +340,16 @@ def test_a_doubt_right_after_the_close_amends_the_stroke():
     assert table.strokes == [["white", "white"]]
 
 
+def test_so_does_one_about_what_came_as_late_as_can_be():
+    """The first piece of a hand, 1.9 s after the press, and the next one half a second later."""
+    table = Session(unknown="assume")
+    table.press(1, at=1)
+    table.passes("white", at=2.9)
+    assert table.strokes == [["white"]]
+    table.take(Passed("ne", "ne", ("white",), ns(2.9), ns(2.93), "unclear", None, ns(3.4)))
+    assert table.strokes == [[]]
+
+
 # -- taken back
 
 
