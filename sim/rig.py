@@ -187,6 +187,10 @@ class Rig:
             key = (match.id, entry.stroke.number)
             if key not in self._sealed:
                 self.judged[key] = entry
+        for stroke in match.fold.waiting:
+            # What more is known of it made a question of what had been judged.
+            if (match.id, stroke.number) not in self._sealed:
+                self.judged.pop((match.id, stroke.number), None)
 
     def _hear(self, news: Mapping[str, Any]) -> None:
         if news["event"] not in ("beam_fault", "beam_well") or "beam" not in news:

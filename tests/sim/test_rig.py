@@ -71,3 +71,17 @@ def test_what_was_judged_stays_as_it_was_once_it_is_sealed() -> None:
     (entry,) = table.judged.values()
     assert entry.observation is not None
     assert entry.observation["pocketed"] == ["white"]
+
+
+def test_what_becomes_a_question_again_has_not_been_judged() -> None:
+    """The first piece of a hand, late after `done`, and the long one that shows what it was."""
+    table = Rig(settings_of(TIERS["T2"], "club_carrom"))
+    table.advance(1_000 * MS)
+    table.pulse("done-1", 1_100 * MS, 1_200 * MS)
+    table.pulse("ne-striker", 2_000 * MS, 2_060 * MS)
+    table.advance(2_100 * MS)
+    assert [each.observation and each.observation["pocketed"] for each in table.judged.values()] == [["striker"]]
+    table.pulse("ne-striker", 2_200 * MS, 2_450 * MS)
+    table.advance(2_900 * MS)
+    assert table.shown["pending"]
+    assert table.judged == {}
