@@ -1,10 +1,11 @@
 """The settings of the bridges, section `[bridges]` of a table's file: one model a bridge, every fault a sentence."""
 
-import difflib
 import re
 from typing import Annotated, Any, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from appliance.misspelt import meant
 
 _LONGEST_TOPIC = 200
 
@@ -27,9 +28,9 @@ def _event(value: Any) -> Any:
     valid = get_args(EventName)
     if value in valid:
         return value
-    close = difflib.get_close_matches(str(value), valid, n=1)
-    meant = f'; did you mean "{close[0]}"?' if close else "; docs/mqtt.md lists them"
-    raise ValueError(f'"{value}" is no event of a table{meant}')
+    near = meant(str(value), valid)
+    hint = f'; did you mean "{near}"?' if near else "; docs/mqtt.md lists them"
+    raise ValueError(f'"{value}" is no event of a table{hint}')
 
 
 def _text(value: Any) -> Any:

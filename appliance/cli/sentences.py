@@ -8,6 +8,8 @@ import contextlib
 import sys
 from collections.abc import Sequence
 
+from appliance.misspelt import meant
+
 WELL, FOUND_WRONG, WRONG_USE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 
 
@@ -35,7 +37,5 @@ def say(sentence: str) -> None:
 
 def nearest(word: str, valid: Sequence[str]) -> str:
     """The end of a sentence about a `word` that is not possible: the one that was probably meant, or all."""
-    import difflib  # rarely needed, and one of the slower ones
-
-    close = difflib.get_close_matches(word, valid, n=1)
-    return f'; did you mean "{close[0]}"?' if close else f"; it can be {', '.join(valid)}"
+    near = meant(word, valid)
+    return f'; did you mean "{near}"?' if near else f"; it can be {', '.join(valid)}"

@@ -1,6 +1,5 @@
 """How a table must fit its game: players, places, objects, rule options, and what a button can ask for."""
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +8,7 @@ from appliance.config.problems import nearest, one_of
 from appliance.config.report import Report, View
 from appliance.config.settings import CARROM, Game
 from appliance.config.structure import shown
+from appliance.misspelt import meant
 from appliance.names import name_fault
 
 STRIKE = "strike"
@@ -34,7 +34,7 @@ def objects(game: str) -> tuple[str, ...]:
 def check_game(document: View, report: Report) -> None:
     """All checks that need to know the game: of a misspelt one, those of the game that is meant."""
     written = document.section("table").text("game") or ""
-    game = next(iter(difflib.get_close_matches(written, _GAMES, n=1)), None)
+    game = meant(written, _GAMES)
     if game is None:
         return
     _check_players(game, document.section("table"), report)

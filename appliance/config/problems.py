@@ -1,10 +1,10 @@
 """What is wrong with a configuration, in sentences that say what, where and what would be right."""
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from appliance.config.lines import KeyPath
+from appliance.misspelt import meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ def dotted(path: KeyPath) -> str:
 def nearest(name: str, valid: Iterable[str]) -> str:
     """`; did you mean "x"?` where a valid name is near, else the list of the valid ones."""
     names = list(valid)
-    close = difflib.get_close_matches(name.lower(), [each.lower() for each in names], n=1, cutoff=0.5)
+    near = meant(name.lower(), [each.lower() for each in names], alike=0.5)
     for each in names:
-        if close and each.lower() == close[0]:
+        if each.lower() == near:
             return f'; did you mean "{each}"?'
     return f"; it can be {one_of(names)}" if names else ""
 

@@ -3,11 +3,12 @@
 import json
 import re
 from collections.abc import Collection
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+
+from appliance.misspelt import meant
 
 _KINDS = {
     "string_type": "a text",
@@ -68,8 +69,8 @@ def _path(location: tuple[int | str, ...]) -> str:
 
 def nearest(name: str, names: Collection[str]) -> str:
     """The end of a sentence about a `name` that is unknown: the one that was probably meant, or all."""
-    found = get_close_matches(name[:64], list(names), n=1, cutoff=0.5)
-    return f', did you mean "{found[0]}"?' if found else f"; there are: {', '.join(names)}"
+    near = meant(name[:64], list(names), alike=0.5)
+    return f', did you mean "{near}"?' if near else f"; there are: {', '.join(names)}"
 
 
 def shown(value: Any) -> str:

@@ -12,7 +12,6 @@ pulse is longer still, two and a half times the least: pulses seem up to 1.4 tim
 
 from collections import deque
 from dataclasses import dataclass, field
-from statistics import median_low
 from typing import Literal
 
 from appliance.sensing.debounce import MS, DebounceSettings, Passage
@@ -38,7 +37,8 @@ class Usual:
     @property
     def median_ns(self) -> int | None:
         """The usual width; None before `USUAL_FROM` passages."""
-        return median_low(self._widths_ns) if len(self._widths_ns) >= USUAL_FROM else None
+        widths_ns = sorted(self._widths_ns)
+        return widths_ns[(len(widths_ns) - 1) // 2] if len(widths_ns) >= USUAL_FROM else None
 
 
 def doubt_of(passage: Passage, settings: DebounceSettings, usual_ns: int | None) -> Doubt | None:
