@@ -1,7 +1,7 @@
 """The documents that a table publishes, whole: the envelope around what the engine and the parts say."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from appliance import __version__
@@ -25,13 +25,13 @@ NS_PER_S = 1_000_000_000
 HEALTH_EVERY_S = 5.0
 HEALTH_VALID_S = 15.0
 CLOCK_WAS_SET_NS = 2 * NS_PER_S
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def instant(wall_ns: int) -> str:
     """Wall time as text, UTC, to the millisecond."""
-    seconds, rest_ns = divmod(wall_ns, NS_PER_S)
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{rest_ns // 1_000_000:03d}Z"
+    moment = _EPOCH + timedelta(milliseconds=wall_ns // 1_000_000)
+    return f"{moment.isoformat(timespec='milliseconds').removesuffix('+00:00')}Z"
 
 
 def start_by(stamp: Stamp, begun_ns: int, before_ns: int | None) -> int:

@@ -2,7 +2,7 @@
 
 The `state` document says everything; the small topics beside it (`score/…`, `left/…`, `line`) repeat parts
 of it for displays that cannot read JSON, so all of them are derived from that one document and from
-nothing else. `state` is always the first message of a list: whoever follows it alone is up to date first.
+nothing else. `state` is always the first message: whoever follows it alone is up to date first.
 
 Small topics that the present game does not use would keep the last game's numbers at the broker. `clear`
 therefore adds an empty retained payload, which removes them, for each of them.
@@ -10,7 +10,7 @@ therefore adds an empty retained payload, which removes them, for each of them.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,7 @@ Document = Mapping[str, Any]
 LINE_LIMIT = 255
 """Characters in `line`: the longest text that home automation accepts as a value."""
 
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _LEVEL = re.compile(r"[a-z0-9-]+")
 _SHORT_NAME = 20
 
@@ -103,32 +104,30 @@ def beam_message(document: Document, *, base: str = BASE) -> Message:
     return Message(topic(document["table"], "beam", document["beam"], base=base), to_json(document), False, 0)
 
 
-def state_messages(state: Document, *, base: str = BASE, clear: bool = False) -> list[Message]:
-    """The `state` document and the small topics derived from it, `state` first.
+def state_messages(state: Document, *, base: str = BASE, clear: bool = False) -> Iterator[Message]:
+    """The `state` document and the small topics derived from it, `state` first: it can go before they are made.
 
     With `clear`, small topics that this game does not use are emptied too: wanted once at the start and
     with each new match.
     """
     table: str = state["table"]
-    rules: Document = state["rules"]
-    scores, left = _numbers(rules)
 
     def small(*levels: str, payload: str | None) -> Message:
         return Message(topic(table, *levels, base=base), payload, True, 1)
 
-    messages = [small("state", payload=to_json(state))]
-    messages += [small("score", side, payload=number) for side, number in scores.items()]
-    messages += [small("left", side, payload=number) for side, number in left.items()]
-    messages.append(small("line", payload=line(state)))
+    yield small("state", payload=to_json(state))
+    scores, left = _numbers(state["rules"])
+    yield from (small("score", side, payload=number) for side, number in scores.items())
+    yield from (small("left", side, payload=number) for side, number in left.items())
+    yield small("line", payload=line(state))
     if clear:
-        messages += [small("score", side, payload=None) for side in SIDE_LEVELS if side not in scores]
-        messages += [small("left", side, payload=None) for side in LEFT_LEVELS if side not in left]
-    return messages
+        yield from (small("score", side, payload=None) for side in SIDE_LEVELS if side not in scores)
+        yield from (small("left", side, payload=None) for side in LEFT_LEVELS if side not in left)
 
 
 def to_json(document: Document) -> str:
     """A document as it goes over the wire: compact, and readable in any script."""
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _COMPACT.encode(document)
 
 
 def line(state: Document) -> str:

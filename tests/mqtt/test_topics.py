@@ -14,14 +14,14 @@ from tests.support.validated import validate
 
 def small(state: dict[str, Any], *, clear: bool = False) -> dict[str, str | None]:
     """Payloads of all topics but `state`, by the part of the topic after the table."""
-    messages = topics.state_messages(state, clear=clear)
+    messages = list(topics.state_messages(state, clear=clear))
     return {message.topic.removeprefix("pocketbeam/club-1/"): message.payload for message in messages[1:]}
 
 
 @pytest.mark.parametrize("game", examples.STATES)
 def test_state_goes_first_and_everything_is_retained_with_qos_1(game: str) -> None:
     state = examples.STATES[game]
-    messages = topics.state_messages(state, clear=True)
+    messages = list(topics.state_messages(state, clear=True))
     assert messages[0] == Message("pocketbeam/club-1/state", messages[0].payload, True, 1)
     assert json.loads(messages[0].payload or "") == state
     assert {(message.retain, message.qos) for message in messages} == {(True, 1)}
@@ -201,7 +201,7 @@ def test_long_names_are_shortened_only_where_the_line_would_be_too_long() -> Non
 @pytest.mark.parametrize("name", ["<b>Asha</b>", "#", "+/a", "Ålä – ½", "👩‍👩‍👧", '"quoted"\\'])
 def test_names_are_carried_as_they_are(name: str) -> None:
     state = {**examples.state(C, 2), "players": [{"player": 1, "name": name}, {"player": 2, "name": "Ben"}]}
-    messages = topics.state_messages(state)
+    messages = list(topics.state_messages(state))
     assert validate(messages[0].topic, messages[0].payload or "")["players"][0]["name"] == name
     assert (messages[-1].payload or "").startswith(f"{name} 12 – 9 Ben")
 
@@ -210,7 +210,7 @@ def test_names_are_carried_as_they_are(name: str) -> None:
 def test_a_name_from_right_to_left_does_not_take_the_score_with_it(name: str) -> None:
     """Without the isolate (U+2068 to U+2069) a display shows 9 – 12 where it stands 12 – 9."""
     state = {**examples.state(C, 2), "players": [{"player": 1, "name": name}, {"player": 2, "name": "Ben"}]}
-    messages = topics.state_messages(state)
+    messages = list(topics.state_messages(state))
     assert validate(messages[0].topic, messages[0].payload or "")["players"][0]["name"] == name
     assert (messages[-1].payload or "").startswith(f"\u2068{name}\u2069 12 – 9 Ben")
 
