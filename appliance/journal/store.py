@@ -14,6 +14,7 @@ gone out; the one inside a commit is only the backstop that bounds the log.
 
 import re
 import sqlite3
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -107,8 +108,9 @@ class Store:
 
     @classmethod
     def create_in_memory(cls) -> "Store":
-        """A journal that ends with its connection."""
+        """A journal that ends with whoever holds it, closed or not."""
         store = cls(_connect("file::memory:"))
+        weakref.finalize(store, store.connection.close)
         _migrate(store.connection)
         return store
 

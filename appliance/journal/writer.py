@@ -128,6 +128,7 @@ class Journal:
         try:
             recovered = self._numbered(self._recover())
         except BaseException:
+            self._drop_store()
             self._lock.release()
             raise
         self._appended = self._synced = 0
@@ -178,6 +179,7 @@ class Journal:
                 self._distrusted.discard(self._salvaged_on)
             recovered = self._numbered(self._start_from_copy(DamagedJournalError(reason), salvages=False))
         except BaseException:
+            self._drop_store()
             self._lock.release()
             raise
         self._start(recovered)

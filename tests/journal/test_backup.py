@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -288,7 +289,9 @@ class TestAutomaticCopies:
         listener.poll(lambda: journal.health().backups == 2)
         journal.close()
         (first, second) = automatic_copies(tmp_path)
-        assert [Store.open_file(path).recover().last_seq for path in (first, second)] == [1, 2]
+        for path, last_seq in ((first, 1), (second, 2)):
+            with closing(Store.open_file(path)) as store:
+                assert store.recover().last_seq == last_seq
 
     def test_once_a_day_while_something_changes(self, tmp_path: Path) -> None:
         clock, listener = HandClock(), Listener()

@@ -1,6 +1,8 @@
 """Evidence goes by age and number, facts never, and the file stays as big as it is."""
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,8 +74,9 @@ class Play:
 
 
 @pytest.fixture
-def play(tmp_path: Path) -> Play:
-    return Play(Store.create(tmp_path))
+def play(tmp_path: Path) -> Iterator[Play]:
+    with closing(Store.create(tmp_path)) as store:
+        yield Play(store)
 
 
 def test_rows_beyond_the_number_go_oldest_first(play: Play) -> None:
@@ -112,6 +115,7 @@ def test_a_clock_that_is_not_known_to_be_right_throws_nothing_away(tmp_path: Pat
     play.synchronised = True
     play.prune()
     assert play.count("source_row") == 400
+    play.store.close()
 
 
 def test_the_rows_of_the_open_stroke_and_of_the_last_two_stay_however_old_and_many(play: Play) -> None:
@@ -220,6 +224,8 @@ def test_evidence_takes_no_more_after_a_year_than_after_a_season(tmp_path: Path)
                 store.carry_over()
             sizes[day] = [(tmp_path / name / JOURNAL_FILE).stat().st_size for name in ("pruned", "facts", "whole")]
     assert play.count("record WHERE fact = 1") == facts.end[0] // 4 == 3 * 365
+    for store in (play.store, facts, whole.store):
+        store.close()
     pruned, alone, everything = (late - early for early, late in zip(sizes[120], sizes[365], strict=True))
     assert pruned < 2.2 * alone
     assert pruned < 0.4 * everything
@@ -235,6 +241,7 @@ def test_the_file_stays_flat_while_only_edges_come(tmp_path: Path) -> None:
         play.prune()
         play.store.carry_over()
         sizes.append((tmp_path / JOURNAL_FILE).stat().st_size)
+    play.store.close()
     assert play.rows == 36_500
     assert sizes[-1] <= max(sizes[30:60]) + 2 * 4096
 

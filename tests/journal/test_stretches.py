@@ -45,6 +45,7 @@ def test_one_of_another_boot_of_the_host_is_another(tmp_path: Path) -> None:
     other = replace(grown(4), stamp=replace(stamp(2), boot_id="another"))
     store.write((Batch(rows=(grown(3),)), Batch(rows=(other,))))
     assert store.stretches() == (grown(3), other)
+    store.close()
 
 
 def test_a_commit_that_fails_leaves_what_there_was_of_it(tmp_path: Path) -> None:
@@ -53,6 +54,7 @@ def test_a_commit_that_fails_leaves_what_there_was_of_it(tmp_path: Path) -> None
     with pytest.raises(sqlite3.IntegrityError):
         store.write((Batch(rows=(grown(9),)), Batch((record(1),))))
     assert store.stretches() == (grown(3),)
+    store.close()
 
 
 def test_numbers_that_a_stretch_has_used_up_push_nothing_out(tmp_path: Path) -> None:
@@ -67,6 +69,7 @@ def test_numbers_that_a_stretch_has_used_up_push_nothing_out(tmp_path: Path) -> 
     while store.prune(limits, lambda kind, _body: kind == "stroke_closed", None):
         pass
     rows = store.rows_since(0)
+    store.close()
     assert len(rows) == 100, "of 131"
     assert rows[0] == edge(32)
     assert grown(4_999) in rows
