@@ -19,6 +19,7 @@ from sim.tiers import Tier
 from sim.truth import Drop, TrueStroke
 
 MOST_ANSWERS = 16
+MOST_TOLD_AGAIN = 3
 CARPETBALL = "carpetball"
 
 
@@ -269,13 +270,18 @@ class People:
         return self._tell(strokes[-1])
 
     def _tell_again(self, strokes: Sequence[TrueStroke]) -> bool:
-        """Take the last stroke back (and first what was tried since), set the score before it, and score it by hand."""
-        if not strokes or strokes[-1].before is None:
-            return False
+        """Take the last stroke back (and first what was tried since), and score it by hand on what was before it.
+
+        Where that cannot be set, because a last throw is due then, those before it are scored by hand as well.
+        """
         for _ in range(MOST_ANSWERS):
-            if not self.rig.request("undo") or self.rig.projected().in_play:
+            if not strokes or not self.rig.request("undo") or self.rig.projected().in_play:
                 break
-        return self._recount(strokes[-1].before) and self._tell(strokes[-1])
+        for count in range(1, min(MOST_TOLD_AGAIN, len(strokes)) + 1):
+            before = strokes[-count].before
+            if before is not None and (self.agrees(before) or self._recount(before)):
+                return all(self._tell(stroke) for stroke in strokes[-count:])
+        return False
 
     def _tell(self, stroke: TrueStroke) -> bool:
         command = "throw" if self.rig.settings.table.game == CARPETBALL else "stroke"
