@@ -6,6 +6,7 @@ to click, and home dashboards show it inside theirs.
 """
 
 import ipaddress
+import re
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from urllib.parse import urlsplit
@@ -116,7 +117,16 @@ def sentence(
 def tag_matches(if_none_match: str, etag: str) -> bool:
     """Whether the client's copy, named by its `If-None-Match` header, is the present one."""
     known = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
-    return "*" in known or etag in known
+    return "*" in known or etag.removeprefix("W/") in known
+
+
+def accepts(accept_encoding: str, encoding: str) -> bool:
+    """Whether the client's `Accept-Encoding` header names that encoding, and not to refuse it."""
+    for part in accept_encoding.split(","):
+        name, _, weight = part.partition(";")
+        if name.strip().lower() == encoding:
+            return re.fullmatch(r"q=0(\.0*)?", weight.strip(), re.IGNORECASE) is None
+    return False
 
 
 def _host_of(url: str) -> str | None:

@@ -205,4 +205,5 @@ class WebServer:
         more = (("ETag", found.etag), ("Cache-Control", "no-cache"))
         if tag_matches(request.headers.get("if-none-match", ""), found.etag):
             return response(HTTPStatus.NOT_MODIFIED, b"", found.content_type, more=more)
-        return response(HTTPStatus.OK, found.body, found.content_type, head_only=head_only, more=more)
+        body, packing = found.for_reader(request.headers.get("accept-encoding", ""))
+        return response(HTTPStatus.OK, body, found.content_type, head_only=head_only, more=(*more, *packing))

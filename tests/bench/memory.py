@@ -8,6 +8,7 @@ connected. Beside it: an interpreter with nothing but the libraries. The design 
 0.5 % of one core.
 """
 
+import gzip
 import json
 import re
 import subprocess
@@ -69,10 +70,17 @@ def play(board: Board, port: int) -> int:
 
 
 def look_at_the_page(port: int) -> None:
-    """Fetch everything that a browser would."""
-    page = urllib.request.urlopen(f"http://{HOST}:{port}/", timeout=5).read().decode()
+    """Fetch everything that a browser would, as a browser does."""
+    page = gzip.decompress(fetch(port, "")).decode()
     for name in re.findall(r'(?:src|href)="([^"#:]+)"', page):
-        urllib.request.urlopen(f"http://{HOST}:{port}/{name.lstrip('./')}", timeout=5).read()
+        fetch(port, name.lstrip("./"))
+
+
+def fetch(port: int, path: str) -> bytes:
+    """One file, packed."""
+    request = urllib.request.Request(f"http://{HOST}:{port}/{path}", headers={"Accept-Encoding": "gzip"})
+    answer: bytes = urllib.request.urlopen(request, timeout=5).read()
+    return answer
 
 
 def main() -> int:

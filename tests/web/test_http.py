@@ -4,7 +4,7 @@ from http import HTTPStatus
 
 import pytest
 
-from appliance.web.http import BadRequestError, Request, parse_head, response, tag_matches
+from appliance.web.http import BadRequestError, Request, accepts, parse_head, response, tag_matches
 
 
 def head(*lines: str) -> bytes:
@@ -65,6 +65,22 @@ def test_an_answer_to_head_states_the_length_and_keeps_the_body() -> None:
 )
 def test_tags_are_compared(sent: str, same: bool) -> None:
     assert tag_matches(sent, '"a"') is same
+    assert tag_matches(sent, 'W/"a"') is same
+
+
+@pytest.mark.parametrize(
+    ("header", "packed"),
+    [
+        ("", False),
+        ("gzip", True),
+        ("deflate, GZIP;q=0.5", True),
+        ("br, gzip;q=0", False),
+        ("gzip; q=0.000", False),
+        ("gzip-like", False),
+    ],
+)
+def test_a_client_says_how_it_takes_a_file(header: str, packed: bool) -> None:
+    assert accepts(header, "gzip") is packed
 
 
 @pytest.mark.parametrize(
