@@ -182,7 +182,7 @@ static int check_line(const uint8_t *bytes, size_t length)
     if (reading == READ_WELL)
         check_host_message(&message);
 
-    uint8_t *end = built(frame + 1);
+    const uint8_t *end = built(frame + 1);
     if (end == NULL)
         return 0;
     CHECK(frame_close(frame, (uint8_t)(end - frame - 1)) == length);
@@ -219,7 +219,7 @@ void test_frames(const char *vectors)
         char *tab = strchr(line, '\t');
         if (line[0] == '#' || tab == NULL)
             continue;
-        uint8_t bytes[LINE_MAX_BYTES / 2];
+        uint8_t bytes[LINE_MAX_BYTES / 2] = {0};
         size_t length = 0;
         for (char *at = line; at != tab; at += 2) {
             unsigned byte;

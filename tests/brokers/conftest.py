@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.brokers.cases import case_of
-from tests.support.broker_kinds import Broker, running
+from tests.support.broker_kinds import Broker, running, version_of
 
 HERE = Path(__file__).parent
 # Imported by the files of the brokers, and not collected: pytest is to take their assertions apart all the same.
@@ -58,7 +58,7 @@ def table() -> str:
 def patience_s(request: pytest.FixtureRequest, kind: str) -> float:
     """How long what a broker owes is waited for: not long where it is known never to come."""
     case = case_of(request.function)
-    return 2.0 if case and kind in case.defects else 20.0
+    return 2.0 if case and case.consequence(kind, version_of(kind)) else 20.0
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -69,5 +69,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         # A broker's start counts for the first one that needs it, and a busy machine takes its time over RabbitMQ.
         item.add_marker(pytest.mark.timeout(400))
         case = case_of(getattr(item, "function", None))
-        if case and (consequence := case.defects.get(kind)):
+        if case and (consequence := case.consequence(kind, version_of(kind))):
             item.add_marker(pytest.mark.xfail(reason=consequence, raises=AssertionError, strict=True))

@@ -542,7 +542,8 @@ def test_two_programs_with_one_name_do_not_storm_the_broker(mosquitto: Mosquitto
                 await until(lambda: one.connected)
                 async with aiomqtt.Client(HOST, mosquitto.port, identifier="pocketbeam-club-1"):
                     await until(lambda: not one.connected)
-                assert one.link._backoff.rejections == round_number
+                # Less what it has got back for the time that it was connected: a step takes 22 s.
+                assert round_number - 0.5 < one.link._backoff.rejections <= round_number
 
     asyncio.run(run())
 

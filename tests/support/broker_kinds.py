@@ -6,7 +6,9 @@ to end with it; nothing of the machine's own RabbitMQ, should it have one, is to
 """
 
 import contextlib
+import functools
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -301,6 +303,19 @@ KINDS: dict[str, Callable[[Path], Broker]] = {
     "nats": Nats,
 }
 """By name: how each is made."""
+
+
+@functools.cache
+def version_of(kind: str) -> tuple[int, ...]:
+    """The version that is installed here of a broker whose versions differ in what they do; () of any other."""
+    if kind == "rabbitmq":
+        said = " ".join(path.name for path in RABBITMQ.parents[1].glob("lib/rabbitmq_server-*"))
+    elif kind == "nats" and (program := shutil.which("nats-server")):
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    else:
+        said = ""
+    found = re.search(r"\d+(\.\d+)+", said)
+    return tuple(map(int, found.group().split("."))) if found else ()
 
 
 @contextlib.contextmanager

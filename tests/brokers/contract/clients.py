@@ -8,7 +8,7 @@ from paho.mqtt.client import Client as PahoClient
 
 from appliance.mqtt.topics import Message
 from appliance.web.server import WebServer
-from tests.brokers.cases import case
+from tests.brokers.cases import Defect, case
 from tests.brokers.people import at, hearing, linked
 from tests.support.broker_kinds import Broker
 from tests.support.brokers import HOST, Settings, until
@@ -68,7 +68,7 @@ ONLY_3_1_1 = (
 )
 
 
-@case("A client of MQTT 5 is welcome", embedded=ONLY_3_1_1, rabbitmq=ONLY_3_1_1, nats=ONLY_3_1_1)
+@case("A client of MQTT 5 is welcome", embedded=ONLY_3_1_1, rabbitmq=Defect(ONLY_3_1_1, (4, 0)), nats=ONLY_3_1_1)
 async def test_version_5(broker: Broker, table: str, patience_s: float) -> None:
     welcomes: queue.Queue[bool] = queue.Queue()
     client = PahoClient(CallbackAPIVersion.VERSION2, table, protocol=MQTTv5, reconnect_on_failure=False)

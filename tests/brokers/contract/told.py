@@ -5,7 +5,7 @@ import asyncio
 from appliance.tools.broker import check_broker
 from appliance.tools.findings import Verdict
 from tests.brokers.people import hearing
-from tests.support.broker_kinds import Broker
+from tests.support.broker_kinds import Broker, version_of
 from tests.support.brokers import Settings
 
 WILDCARDS = "it brings no retained messages to a wildcard"
@@ -14,7 +14,7 @@ VERSION_5 = "it speaks MQTT 3.1.1 only"
 NOTES = {
     "embedded": [OTHERS, VERSION_5],
     "mosquitto": [],
-    "rabbitmq": [WILDCARDS, VERSION_5],
+    "rabbitmq": [WILDCARDS] if version_of("rabbitmq") >= (4, 0) else [WILDCARDS, VERSION_5],
     "nats": [VERSION_5],
 }
 
