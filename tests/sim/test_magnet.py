@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from appliance.wiring import inputs_of
 from sim import physics
 from sim.magnet import (
     ACROSS,
@@ -23,7 +24,9 @@ from sim.magnet import (
     rotated,
     sphere_mm3,
 )
-from sim.parameters import parameters
+from sim.parameters import Parameters, parameters
+from sim.tiers import TIERS, settings_of
+from tests.sensing.lines import Lines
 
 NUMBERS = parameters()
 RADIUS = NUMBERS.number("size.cue_diameter_mm") / 2
@@ -133,7 +136,41 @@ def test_at_the_table_s_switches_the_cue_ball_is_felt_whichever_way_it_lies() ->
 
 def test_no_cue_ball_rolls_by_unfelt_and_none_is_felt_in_pieces() -> None:
     rng = Random(6)
-    for _ in range(1500):
+    for _ in range(1000):
         ((start, end),) = physics.cue_felt_mm(NUMBERS, rng)
         assert start <= 0 <= end
         assert max(-start, end) < NUMBERS.number("magnet.looked_at_mm"), "nothing is felt further off"
+
+
+def passing(names: list[str], speed_m_s: float, rng: Random) -> list[tuple[str, int, int]]:
+    """What the beam and the magnet sensor of a trough make of balls that touch each other."""
+    numbers = Parameters({**NUMBERS.values, "trough": {**NUMBERS.values["trough"], "speed_m_s": speed_m_s}})
+    found: list[tuple[str, int, int]] = []
+    front_mm = 0.0
+    for name in names:
+        diameter = NUMBERS.number(f"size.{name}_diameter_mm")
+        middle_us = 1_000_000 + round((front_mm + diameter / 2) * 1_000 / speed_m_s)
+        front_mm += diameter
+        seen = physics.trough(name, numbers, rng)
+        begins_us = middle_us - seen.beam[0][1] // 2
+        found += [("north", begins_us + start, begins_us + end) for start, end in seen.beam]
+        found += [("north-cue", begins_us + start, begins_us + end) for start, end in seen.magnet]
+    return found
+
+
+@pytest.mark.parametrize("speed_m_s", [0.2, 0.35, 0.7, 1.5])
+def test_of_balls_that_touch_all_but_one_count_whichever_of_them_is_the_cue_ball(speed_m_s: float) -> None:
+    rng = Random(7)
+    inputs = [each for each in inputs_of(settings_of(TIERS["C2"], "carpetball")) if each.id in ("north", "north-cue")]
+    for number in range(60):
+        names = ["ball"] * (number % 3)
+        names.insert(rng.randint(0, len(names)), "cue")
+        lines = Lines(*inputs)
+        lines.pulses(
+            *((name, start / 1000, (end - start) / 1000) for name, start, end in passing(names, speed_m_s, rng))
+        )
+        for quarter in range(20):
+            lines.time(3000 + 250 * quarter)
+        told = [each for each in lines.final() if each.reason is None]
+        assert sorted(each.candidates for each in told) == [("ball",)] * (len(names) - 1) + [("cue",)], names
+        assert all(each.doubt is None for each in told)
