@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench.plain_mqtt import PlainMqtt
-from tests.bench.table import STATE, configure, start, stop
+from tests.bench.table import STATE, compile_program, configure, start, stop
 from tests.support.brokers import HOST, mosquitto
 
 LIBRARIES = "import asyncio, sqlite3, pydantic, paho.mqtt.client, aiomqtt, serial"
@@ -50,6 +50,7 @@ def main() -> None:
     """Measure and print."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     took: dict[str, list[int]] = {"bare interpreter": [], "with its libraries": [], "first retained state": []}
+    compile_program()
     with tempfile.TemporaryDirectory() as text, mosquitto(Path(text)) as broker:
         config = configure(Path(text), broker.port)
         first_state(config, broker.port)

@@ -1,5 +1,6 @@
 """What the benchmarks of the whole put around a daemon: a broker, a board at a pty, the process itself."""
 
+import compileall
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import appliance
 from sim.layout import configuration_text, layout_of
 from sim.mcu import Mcu
 from tests.bench.plain_mqtt import PlainMqtt
@@ -73,6 +75,11 @@ class Board:
             os.write(self._master, data)
 
 
+def compile_program() -> None:
+    """Byte code for the program, as an installation has it: without it every start compiles all of it anew."""
+    compileall.compile_dir(Path(appliance.__file__).parent, quiet=1)
+
+
 def configure(directory: Path, port: int, web_port: int | None = None) -> Path:
     """The daemon's configuration file."""
     text = configuration_text(
@@ -115,6 +122,7 @@ def running(
     directory: Path, web_port: int | None = None
 ) -> Iterator[tuple[Mosquitto, Board, "subprocess.Popen[bytes]"]]:
     """A broker, a board and a daemon that have found each other."""
+    compile_program()
     with mosquitto(directory) as broker:
         board = Board(directory / "board")
         process = start(configure(directory, broker.port, web_port))
@@ -122,6 +130,8 @@ def running(
             listener = PlainMqtt(HOST, broker.port, "waits")
             listener.subscribe(f"pocketbeam/{TABLE}/event")
             while True:
+                if process.poll() is not None:
+                    raise RuntimeError(f"the daemon has ended with status {process.returncode}")
                 board.attend(0.05)
                 try:
                     if b"source_back" in listener.receive(0.05)[1]:
