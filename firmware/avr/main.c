@@ -44,8 +44,10 @@ static void hear(uint32_t now)
 static void speak(uint32_t now)
 {
     uint8_t frame[SESSION_FRAME_MAX];
-    if (uart_has_room(sizeof frame))
-        uart_write(frame, session_poll(&session, frame, now));
+    if (!uart_has_room(sizeof frame))
+        return;
+    uint8_t length = session_poll(&session, frame, now);
+    uart_write(frame, length);
 }
 
 /* Sleeps until the next interrupt, unless there is something to do already. */

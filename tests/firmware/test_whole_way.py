@@ -112,7 +112,7 @@ def events(heard: Recorder, name: str) -> list[dict[str, Any]]:
 def journal(directory: Path) -> Sequence[SourceRow]:
     """Every edge of the table so far, in the order of arrival."""
     with read(directory / "state-t1") as reader:
-        return [row for _, row in reader.rows_after(0)]
+        return [row for _, row in reader.rows_after(0) if row.what is None]
 
 
 def test_pins_become_a_score_and_lamps_follow_it_whatever_restarts(
