@@ -1,9 +1,8 @@
 """How many objects a passage is, from the widths of its pulses: one, possibly two, or perhaps none.
 
 A disc that bounces on the rim breaks the beam again, but shorter than at first; a second pulse of nearly the same
-width may be a second disc, and at a pit, where only what follows sooner than any bounce is merged, a second ball
-however quick both are. So may one pulse that is far longer than this beam's pulses usually are. And one that is longer
-still may be a disc that teeters, or a hand: then it is not clear whether anything fell.
+width may be a second disc. So may one pulse that is far longer than this beam's pulses usually are. And one that
+is longer still may be a disc that teeters, or a hand: then it is not clear whether anything fell.
 
 Where one object comes behind the other (a beam without `long_single`), bounces are far shorter than anything that
 falls: a later pulse of half the usual width, and twice the least that counts there, may be a second disc whatever the
@@ -21,7 +20,6 @@ Doubt = Literal["possibly_two", "unclear"]
 
 TWIN_PERCENT = 60
 TWIN_LEAST_NS = 8 * MS
-SOONEST_BOUNCE_NS = 8 * MS
 USUAL_FROM = 20
 USUAL_KEPT = 99
 
@@ -48,7 +46,7 @@ def doubt_of(passage: Passage, settings: DebounceSettings, usual_ns: int | None)
     if passage.longest_ns >= settings.unclear_from_ns:
         return "unclear"
     if (
-        _has_twin(passage, settings)
+        _has_twin(passage)
         or _is_whole(passage, settings, usual_ns, 200)
         or _is_long(passage.longest_ns, settings, usual_ns)
     ):
@@ -69,11 +67,9 @@ def _is_whole(passage: Passage, settings: DebounceSettings, usual_ns: int | None
     return passage.merged.later_ns >= least_ns
 
 
-def _has_twin(passage: Passage, settings: DebounceSettings) -> bool:
+def _has_twin(passage: Passage) -> bool:
     merged = passage.merged
-    bounces = settings.merge_gap_ns > SOONEST_BOUNCE_NS
-    least_ns = TWIN_LEAST_NS if bounces else min(TWIN_LEAST_NS, 2 * settings.min_dwell_ns)
-    if merged is None or merged.later_ns < least_ns:
+    if merged is None or merged.later_ns < TWIN_LEAST_NS:
         return False
     return merged.later_ns * 100 >= merged.first_ns * TWIN_PERCENT
 
