@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable
+OR_SAY := || { echo "Not all of it could be installed into $(VENV), why stands above: is there a network?" >&2; exit 1; }
 
 .PHONY: demo test check format clean
 
@@ -31,15 +33,15 @@ $(VENV)/bin/python:
 
 $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
 	@echo "Installing what the demo needs into $(VENV) …"
-	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[demo]'
+	@$(INSTALL) '.[demo]' $(OR_SAY)
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	@echo "Installing what the tests need into $(VENV) …"
-	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[demo,dev]'
+	@$(INSTALL) '.[demo,dev]' $(OR_SAY)
 	@touch $@ $(VENV)/.demo
 
 # Where lgpio has no wheel for this Python it is compiled; PYPI=1 lets it bring along its own library, as its wheels do.
 $(VENV)/.pins: pyproject.toml | $(VENV)/bin/python
-	@PYPI=1 $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[gpio]'
+	@PYPI=1 $(INSTALL) '.[gpio]' $(OR_SAY)
 	@touch $@
