@@ -98,6 +98,13 @@ class _Player:
         if boot is not None:
             self.boards[source] = boot
         self.show(self.engine.handle(SourceBack(source, boot, self.now_ns), self.stamp()))
+        self.tell_levels(source)
+
+    def tell_levels(self, source: str) -> None:
+        """A heartbeat of a source, if it is there."""
+        if source in self.levels and source not in self.away:
+            levels = Levels(source, tuple(sorted(self.levels[source].items())), self.now_ns)
+            self.show(self.engine.handle(levels, self.stamp()))
 
     def identity(self, source: str) -> EdgeId | None:
         """What a board would number its next entry."""
@@ -129,11 +136,8 @@ class _Player:
                 self.now_us = min(until_us, (self.now_us // HEARTBEAT_US + 1) * HEARTBEAT_US)
             else:
                 self.now_us = until_us
-            for source, levels in self.levels.items():
-                if source in self.away:
-                    continue
-                told = Levels(source, tuple(sorted(levels.items())), self.now_us * NS_PER_US)
-                self.show(self.engine.handle(told, self.stamp()))
+            for source in self.levels:
+                self.tell_levels(source)
             self.show(self.engine.tick(self.stamp()))
 
     def request(self, document: Mapping[str, Any]) -> None:

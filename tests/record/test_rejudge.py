@@ -1,8 +1,13 @@
 """`pocketbeam rejudge`: what other settings would have made of a match, beside what counted; nothing is changed."""
 
+import asyncio
 import io
+import json
+import signal
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +17,8 @@ from appliance.journal import JournalReader
 from appliance.journal.pruning import Limits
 from appliance.tools.record import RecordError
 from appliance.tools.rejudge import differences, rejudge
+from tests.support.brokers import Recorder, mosquitto, recorder
+from tests.support.processes import board, configured, program, pulse, ran
 from tests.support.ring1 import Table, play
 
 DONE = [
@@ -332,3 +339,61 @@ def test_without_a_journal_it_is_one_sentence(tmp_path: Path, capsys: pytest.Cap
     config.write_text(text, "utf-8")
     assert cli.main(["rejudge", "--config", str(config)]) == 2
     assert "no journal" in capsys.readouterr().err
+
+
+@pytest.mark.real
+def test_a_match_in_which_the_program_was_killed_is_judged_as_it_was(tmp_path: Path) -> None:
+    """Killed for good in the middle of a stroke, twice; the second time while something is in a beam."""
+    done = '\n[[buttons]]\nid = "done-1"\nsource = "board"\nchannel = 16\naction = "done"\nplayer = 1\n'
+    base = "pocketbeam/t1"
+
+    async def main(port: int) -> Path:
+        # However slowly a program starts here, no stroke ends for that.
+        config = configured(tmp_path, port, add=done, replace={"quiet_time_s = 6": "quiet_time_s = 0"})
+        async with board(tmp_path, levels={16: 1}) as line, recorder(port, f"{base}/#") as heard:
+
+            def fallen(places: list[str]) -> Callable[[Recorder], bool]:
+                return lambda h: f"{places}" == f"{[each['place'] for each in stroke_of(h)]}"
+
+            def stroke_of(h: Recorder) -> list[Any]:
+                state = json.loads(h.latest.get(f"{base}/state", "{}"))
+                return (state.get("stroke") or {}).get("fallen", [])
+
+            def backs(h: Recorder) -> int:
+                return "".join(h.payloads(f"{base}/event")).count('"source_back"')
+
+            with program(tmp_path, "run", "--config", str(config)) as running:
+                await heard.wait_for(lambda h: backs(h) == 1)
+                await pulse(line, 0)
+                await heard.wait_for(fallen(["ne"]))
+                running.signal(signal.SIGKILL)
+                running.wait()
+            await pulse(line, 1)
+            with program(tmp_path, "run", "--config", str(config)) as running:
+                await heard.wait_for(fallen(["ne", "nw"]))
+                line.drive(2, 1)
+                await line.acknowledged()
+                running.signal(signal.SIGKILL)
+                running.wait()
+            line.drive(2, 0)
+            with program(tmp_path, "run", "--config", str(config)) as running:
+                await heard.wait_for(lambda h: backs(h) == 3)
+                await pulse(line, 3)
+                await heard.wait_for(lambda h: '"sw"' in h.latest[f"{base}/state"])
+                request = {"transaction": "x", "command": "end_stroke", "player": 1}
+                await heard.publish(f"{base}/request", json.dumps(request))
+                await heard.wait_for(lambda h: h.payloads(f"{base}/response"))
+                await pulse(line, 16, 60, active=0)
+                running.signal(signal.SIGTERM)
+                assert running.wait() == 0
+        return config
+
+    with mosquitto(tmp_path) as broker:
+        config = asyncio.run(main(broker.port))
+    status, out, err = ran(tmp_path, "rejudge", "--config", str(config))
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].startswith("Match m1, ")
+    assert lines[1] == "Nothing would have been otherwise."
+    assert lines[2].removeprefix("It came to:").strip() == lines[3].removeprefix("It would come to:").strip()
+    assert lines[4] == "In it the program started anew, 2 times; the machine, never."

@@ -2,11 +2,13 @@
 
 Simulated players play all four games at two tables, one with pockets and one with pits; an umpire says what no
 sensor sees, and looks at the display before he speaks. After each match the score and every stroke behind it are
-compared with what the players did. Each table has one journal on disk for its whole life.
+compared with what the players did; now and then the match is judged anew from the journal, and must come to the same.
+Each table has one journal on disk for its whole life.
 """
 
 import asyncio
 import gc
+import io
 import json
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,9 +17,13 @@ from random import Random
 from typing import Any
 
 from appliance import rules
+from appliance.journal import JournalReader
 from appliance.journal.pruning import Limits
 from appliance.journal.store import JOURNAL_FILE, Store
 from appliance.records import ends_stroke
+from appliance.replay import state_after
+from appliance.tools.record import match_lines
+from appliance.tools.rejudge import differences, observed
 from sim.actions import Call, Over
 from sim.device import Colour, Edge
 from sim.driver import script
@@ -108,6 +114,8 @@ class Evening:
         await self._speakable()
         await self._closed()
         self._compare(match)
+        if figures.matches.total() % 3 == 0:
+            self._judge_anew()
         figures.matches[game] += 1
         figures.strokes_of[game] += sum(isinstance(each, STROKES) for each in match.truth)
         figures.played_s += asyncio.get_running_loop().time() - began_s
@@ -239,6 +247,16 @@ class Evening:
             f"lost {(real - scored).total()}, doubled or invented {(scored - real).total()} of {len(truth)}; "
             f"first at {first}: {truth[first : first + 2]} was scored as {found[first : first + 2]}"
         )
+
+    def _judge_anew(self) -> None:
+        """The same edges and requests, over every start and outage, come to the same once more."""
+        state, refusals = self._table.daemon.engine.state, io.StringIO()
+        recording = match_lines(JournalReader(self._table.disk.store), self._table.settings, state)
+        again = state_after((text.encode() for text in recording.lines), refusals)
+        if again is None or refusals.getvalue():
+            raise UntrueError(f"judged anew: {refusals.getvalue()}")
+        if found := differences(observed(state.match), observed(again.match)):
+            raise UntrueError(f"judged anew it is another match: {found}")
 
     def _check_events(self) -> None:
         """What was told twice was told in the same words, and nothing goes back."""
