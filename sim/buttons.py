@@ -69,8 +69,7 @@ class People:
     def _wait_and_answer(self, stroke: TrueStroke) -> None:
         if not self.tier.has_strikes:
             self._until_closed()
-        if self.tier.names_objects or self.tier.has_strikes:
-            self._answer_questions(stroke)
+        self._answer_questions(stroke)
 
     def _only_others(self, stroke: TrueStroke) -> bool:
         own = rules.own_colour(self.rig.state.fold.rules, stroke.player)
@@ -151,6 +150,9 @@ class People:
     # -- questions -----------------------------------------------------------------------------------------
 
     def _answer_questions(self, stroke: TrueStroke) -> None:
+        """Answer what the table asks, where it is a tier whose players do."""
+        if not (self.tier.names_objects or self.tier.has_strikes):
+            return
         for _ in range(MOST_ANSWERS):
             asked = self.rig.shown["questions"]
             if not asked:
@@ -219,8 +221,14 @@ class People:
         return self.numbers.happens("people.notices", self.rng)
 
     def put_right(self, truth: rules.GameState, strokes: Sequence[TrueStroke]) -> bool:
-        """Put the score right with as few requests as it takes; False where nobody finds a way."""
+        """Put the score right with as few requests as it takes; False where nobody finds a way.
+
+        Whoever looks at the page sees what it asks before anything else.
+        """
         self.wait("people.react_s")
+        self._answer_questions(self.strokes[-1])
+        if self.agrees(truth):
+            return True
         self.rig.seal()
         ways: list[Callable[[], bool]] = [
             lambda: self._recount(truth),
