@@ -20,6 +20,7 @@ TABLE = "bench"
 STATE = f"pocketbeam/{TABLE}/state"
 REQUEST = f"pocketbeam/{TABLE}/request"
 GAME = "club_carrom"
+UNIT = Path(__file__).parents[2] / "systemd" / "pocketbeam.service"
 
 
 class Board:
@@ -99,7 +100,7 @@ def configure(directory: Path, port: int, web_port: int | None = None) -> Path:
 
 
 def start(config: Path) -> "subprocess.Popen[bytes]":
-    """`pocketbeam run`, as a person starts it."""
+    """`pocketbeam run`, with the environment that its unit gives it."""
     command = [
         str(Path(sys.executable).with_name("pocketbeam")),
         "--log-level",
@@ -108,7 +109,9 @@ def start(config: Path) -> "subprocess.Popen[bytes]":
         "--config",
         str(config),
     ]
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    lines = UNIT.read_text().splitlines()
+    given = dict(line.split("=", 2)[1:] for line in lines if line.startswith("Environment="))
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, env={**os.environ, **given})
 
 
 def stop(process: "subprocess.Popen[bytes]") -> None:
