@@ -63,7 +63,8 @@ class Umpire:
         payload = to_json({**document, "transaction": transaction})
         try:
             await self._client.publish(request_topic(self._table), payload, qos=1)
-            return await asyncio.wait_for(answer, ANSWER_WITHIN_S)
+            async with asyncio.timeout(ANSWER_WITHIN_S):
+                return await answer
         except aiomqtt.MqttError as error:
             raise UmpireError(f"the umpire has lost the broker at {self._where}: {error}") from None
         except TimeoutError:

@@ -1,11 +1,11 @@
 """The connection to the broker: kept for ever, and never in the way of the table.
 
-The MQTT library is imported in this file, and in `requester.py` for one shot. Three things are done here
+The MQTT library is imported in this file, and in `requester.py` for one shot. Four things are done here
 that it does not do by itself. A message goes into the socket within the call that publishes it, so that a
 scoreboard waits for nothing but the network. Connecting takes no thread (see `transport.py`). And a broken
 connection is noticed within one and a half keepalives, also when nothing is being sent: the library pings
 after a whole silent keepalive and waits another one for the answer, so its own interval is set shorter than
-the one that the broker was told.
+the one that the broker was told. And no wait outlasts the connection, or a cancellation.
 
 What is to be sent, and what is sent again, is decided in `outbox.py`; when to try again, in `backoff.py`; in
 which version of MQTT, in `versions.py`.
@@ -15,8 +15,8 @@ import asyncio
 import contextlib
 import logging
 import random
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
 
 import aiomqtt
 from paho.mqtt.client import MQTT_ERR_SUCCESS
@@ -57,6 +57,8 @@ _REFUSED = 0x80
 _WRONG_VERSION = 0x84
 _AROUND_A_MESSAGE = 16
 """Bytes of a message beside topic, payload and correlation data, at most."""
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 _library_log = logging.getLogger(f"{__name__}.library")
@@ -222,7 +224,8 @@ class MqttLink:
         if not self._outbox.empty:
             self._all_acknowledged.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._all_acknowledged.wait(), FAREWELL_TIMEOUT_S)
+                async with asyncio.timeout(FAREWELL_TIMEOUT_S):
+                    await self._all_acknowledged.wait()
 
     def _pump(self) -> None:
         connection = self._connection
@@ -364,6 +367,25 @@ class Connection(aiomqtt.Client):
             if future.done() and not future.cancelled():
                 # Looked at, so that nobody is told about an error that has been dealt with.
                 future.exception()
+
+    async def _wait_for(self, fut: Awaitable[T], timeout: float | None) -> T:  # noqa: ASYNC109 - the library's name
+        """What the library waits for, for as long as the connection lasts that would bring it.
+
+        The library's own wait is not ended by a cancellation that comes in the same moment as the answer.
+        """
+        answer = asyncio.ensure_future(fut)
+        patience_s = self.timeout if timeout is None else timeout
+        try:
+            await asyncio.wait((answer, self._disconnected), timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
+            if answer.done():
+                return answer.result()
+        except OSError as error:
+            raise aiomqtt.MqttError("the connection broke") from error
+        finally:
+            answer.cancel()
+        if self._disconnected.done():
+            raise aiomqtt.MqttError("the connection is gone") from self._disconnected.exception()
+        raise aiomqtt.MqttError("there is no answer")
 
     def _fail(self, error: Exception) -> None:
         if not isinstance(error, OSError | aiomqtt.MqttError):

@@ -3,19 +3,14 @@
 For commands that look in beside a daemon: it has the client id `pocketbeam-<table>`, and a second connection
 with that id would throw it out. Version 3.1.1 of MQTT does for them; in version 5 a broker also says what it does
 not let them say.
-
-No wait here outlasts the connection. The library itself waits for an answer until its time-out, also where the
-broker has died that owes it; so whoever says something to a dying broker would come back that much later than the
-broker does.
 """
 
-import asyncio
 import logging
 import secrets
 import socket
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import aiomqtt
 
@@ -29,8 +24,6 @@ from appliance.mqtt.transport import (
     tls_context,
 )
 from appliance.mqtt.versions import MQTT_311, Outcome
-
-T = TypeVar("T")
 
 _library_log = logging.getLogger(f"{__name__}.library")
 # What the library has to say about a broken connection is said once, and better, by `VisitError`.
@@ -59,22 +52,6 @@ class Visitor(Connection):
         self.refused += refused
         if waiting := self._pending_publishes.pop(message_id, None):
             waiting.set()
-
-    async def _wait_for(self, fut: Awaitable[T], timeout: float | None) -> T:  # noqa: ASYNC109 - the library's name
-        """What the library waits for, for as long as the connection lasts that would bring it."""
-        answer = asyncio.ensure_future(fut)
-        patience_s = self.timeout if timeout is None else timeout
-        try:
-            await asyncio.wait((answer, self._disconnected), timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
-            if answer.done():
-                return answer.result()
-        except OSError as error:
-            raise aiomqtt.MqttError("the connection broke") from error
-        finally:
-            answer.cancel()
-        if self._disconnected.done():
-            raise aiomqtt.MqttError("the connection is gone") from self._disconnected.exception()
-        raise aiomqtt.MqttError("there is no answer")
 
     def vanish(self) -> None:
         """Breaks the connection without a goodbye, as a client does that crashes."""

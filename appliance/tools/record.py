@@ -157,7 +157,8 @@ async def _follow(
         if over:
             return
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(stopping.wait(), POLL_S)
+            async with asyncio.timeout(POLL_S):
+                await stopping.wait()
         new_rows, new_records = reader.rows_after(row), reader.placed_records(match, seq)
         rows, records = [*rows, *new_rows], [*records, *new_records]
         row, seq = (new_rows[-1][0] if new_rows else row), (new_records[-1][1].seq if new_records else seq)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from appliance.bridges.choose import choose
 from appliance.bridges.run import Running
-from appliance.mqtt.client import ANSWER_TIMEOUT_S, KEEPALIVE_S, MqttLink
+from appliance.mqtt.client import ANSWER_TIMEOUT_S, KEEPALIVE_S, Connection, MqttLink
 from appliance.mqtt.topics import Message, state_messages
 from tests.support import mqtt_examples as examples
 from tests.support.brokers import Settings
@@ -157,3 +157,18 @@ def test_one_acknowledgement_that_does_not_come_ends_the_keeping_up_of_no_page()
         await ended(running)
 
     in_virtual_time(broker, main)
+
+
+def test_whoever_is_cancelled_in_the_moment_of_the_answer_waits_no_longer() -> None:
+    """Swallowed there, the only word that ends a link would be lost."""
+
+    async def main() -> None:
+        answer = asyncio.get_running_loop().create_future()
+        waiting = asyncio.create_task(Connection("nowhere")._wait_for(answer, None))
+        await asyncio.sleep(0)
+        answer.set_result(None)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+    asyncio.run(main())
