@@ -78,8 +78,6 @@ class WebServer:
     async def start(self) -> int:
         """Listen; the port that was really bound. Raises `WebServerError` with a sentence."""
         self._assets = assets.load()
-        table = json.dumps({"base": self._base, "tables": self._tables}).encode()
-        self._assets["/table.json"] = assets.asset(table, "application/json")
         try:
             self._server = await asyncio.start_server(self._accept, self._host, self._port, limit=MAX_HEAD_BYTES)
         except OSError as error:
@@ -167,12 +165,19 @@ class WebServer:
         self.counters.relays += 1
         self._relays += 1
         try:
-            # Here, and at a broker that asks nobody who they are, a page gets no more than its visitor has.
-            is_local = is_loopback(self._host) and request.is_of_this_machine
-            may_ask = is_local and self._broker.username is None
-            await relay.run(head, self._broker, Rights(self._base, tuple(self._tables), may_ask=may_ask))
+            rights = Rights(self._base, tuple(self._tables), may_ask=self._may_ask(request))
+            await relay.run(head, self._broker, rights)
         finally:
             self._relays -= 1
+
+    def _may_ask(self, request: Request) -> bool:
+        """Here, and at a broker that asks nobody who they are, a page gets no more than its visitor has."""
+        return is_loopback(self._host) and request.is_of_this_machine and self._broker.username is None
+
+    def _table(self, request: Request) -> assets.Asset:
+        """What the board has to know before it connects."""
+        told = {"base": self._base, "tables": self._tables, "may_ask": self._may_ask(request)}
+        return assets.asset(json.dumps(told).encode(), "application/json")
 
     async def _send(self, writer: StreamWriter, data: bytes) -> None:
         # With no room in our own buffer `drain` means that the system has taken every byte.
@@ -198,7 +203,7 @@ class WebServer:
                 head_only=head_only,
                 more=(("Upgrade", "websocket"),),
             )
-        found = self._assets.get(request.path)
+        found = self._table(request) if request.path == "/table.json" else self._assets.get(request.path)
         if found is None:
             text = "There is no such page here; the board is at “/”."
             return sentence(HTTPStatus.NOT_FOUND, text, head_only=head_only)

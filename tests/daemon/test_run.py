@@ -272,7 +272,7 @@ def test_the_page_and_its_table_are_there(tmp_path: Path, broker: Mosquitto) -> 
                 page = await asyncio.to_thread(fetch, f"http://{HOST}:{port}/")
                 assert b"<script" in page
                 where = json.loads(await asyncio.to_thread(fetch, f"http://{HOST}:{port}/table.json"))
-                assert where == {"base": "pocketbeam", "tables": ["t1"]}
+                assert where == {"base": "pocketbeam", "tables": ["t1"], "may_ask": True}
                 running.signal(signal.SIGINT)
                 assert running.wait() == 0
                 assert "Traceback" not in running.err

@@ -173,7 +173,7 @@ def test_the_command_for_a_first_look_shows_a_page_that_knows_its_table(tmp_path
             assert make.stdout is not None
             page = next(found.group() for line in make.stdout if (found := re.search(r"http://\S+", line)))
             assert b"<script" in fetch(page)
-            assert json.loads(fetch(f"{page}table.json")) == {"base": "pocketbeam", "tables": ["demo"]}
+            assert json.loads(fetch(f"{page}table.json")) == {"base": "pocketbeam", "tables": ["demo"], "may_ask": True}
             with urllib.request.urlopen(page, timeout=5) as answer:
                 assert answer.headers.get_content_type() == "text/html"
             os.killpg(make.pid, signal.SIGINT)  # as a terminal does at Ctrl-C

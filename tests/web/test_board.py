@@ -1,15 +1,19 @@
 """The board page in a real browser, fed over a real broker through the relay."""
 
 import json
+import queue
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from paho.mqtt import client as mqtt
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from appliance.mqtt.models import document_model
+from appliance.mqtt.requests import Request, parse_request
 from appliance.web.server import WebServer
 from tests.support.brokers import Settings
 from tests.support.ports import free_port
@@ -129,7 +133,7 @@ def test_club_carrom(board: Board) -> None:
     assert board.panel_text("A") == "to cover Asha 12 points 4 white left queen to cover"
     assert board.panel_text("B") == "Ben 9 points 9 black left owes one"
     assert board.lines() == [
-        "What fell in pocket ne? white, black or striker · taken as white if nobody answers",
+        "What fell in pocket ne? white black striker taken as white if nobody answers",
         "Ben: put one white in the centre circle",
         "One stroke is not judged yet",
         "Asha to cover the queen",
@@ -264,19 +268,120 @@ def test_questions_of_every_kind(board: Board) -> None:
         )
     )
     assert board.lines()[:3] == [
-        "How many fell in pocket nw? 1 or 2 · taken as 1 if nobody answers",
-        "Who played stroke 8? Asha or Ben · taken as Ben if nobody answers",
-        "Did something fall in pocket se? yes or no · taken as no if nobody answers",
+        "How many fell in pocket nw? 1 2 taken as 1 if nobody answers",
+        "Who played stroke 8? Asha Ben taken as Ben if nobody answers",
+        "Did something fall in pocket se? yes no taken as no if nobody answers",
     ]
     board.publish("state", state(carpetball(), NAMES, questions=[question("cue", "south", ["ball", "cue"], None)]))
     expect(board.page.locator('.line[data-kind="question"]')).to_have_text(
-        ["Which was the cue ball in the south pit? ball or cue ball"]
+        ["Which was the cue ball in the south pit? ballcue ball"]
     )
+
+
+# --- what somebody at the table may ask
+
+ASKED = {
+    "id": "q7",
+    "stroke": 12,
+    "kind": "what_fell",
+    "place": "ne",
+    "candidates": ["white", "queen"],
+    "assumed": "white",
+}
+
+
+@pytest.fixture
+def requests(board: Board) -> Iterator["queue.SimpleQueue[dict[str, Any]]"]:
+    """What the table is asked."""
+    heard: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
+    client.on_message = lambda _client, _data, message: heard.put(json.loads(message.payload))
+    listening = threading.Event()
+    client.on_subscribe = lambda *_: listening.set()
+    client.connect(HOST, board.broker.port)
+    client.loop_start()
+    client.subscribe("pocketbeam/t1/request", qos=1)
+    assert listening.wait(10)
+    yield heard
+    client.loop_stop()
+    client.disconnect()
+
+
+def test_a_question_is_answered_in_one_tap(board: Board, requests: "queue.SimpleQueue[dict[str, Any]]") -> None:
+    board.show(state(carrom(), questions=[ASKED]))
+    board.page.get_by_role("group", name="What fell in pocket ne?").get_by_role("button", name="queen").click()
+    asked = requests.get(timeout=10)
+    transaction = asked.pop("transaction")
+    assert asked == {"command": "answer", "question": "q7", "value": "queen", "expected_seq": 41}
+    assert isinstance(parse_request(json.dumps(asked).encode(), retained=False), Request)
+    refusal = {"transaction": transaction, "ok": False, "error": {"message": "no question is open"}}
+    board.broker.publish("pocketbeam/t1/response", json.dumps(refusal), retain=False)
+    expect(board.page.locator("#news")).to_have_text("Not done: no question is open")
+
+
+def test_the_keyboard_reaches_every_button_and_stays_where_it_was(
+    board: Board, requests: "queue.SimpleQueue[dict[str, Any]]"
+) -> None:
+    board.show(state(carrom(), questions=[ASKED]))
+    for expected in ("white", "queen", "End stroke", "Undo"):
+        board.page.keyboard.press("Tab")
+        assert board.page.evaluate("document.activeElement.textContent") == expected
+    board.page.keyboard.press("Enter")
+    assert requests.get(timeout=10)["command"] == "undo"
+    for _ in range(2):
+        board.page.keyboard.press("Shift+Tab")
+    board.publish("state", state(carrom(), questions=[ASKED], paused=True))
+    expect(board.page.locator('.line[data-kind="paused"]')).to_be_visible()
+    assert board.page.evaluate("document.activeElement.textContent") == "queen"
+    board.page.keyboard.press("Space")
+    assert requests.get(timeout=10)["value"] == "queen"
+
+
+def test_a_page_that_may_only_look_has_no_buttons(
+    browser: Browser, broker: Broker, beside: LoopThread, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    server = WebServer(HOST, 0, Settings(broker.port, username="appliance", password_file=secret), "t1")
+    port = beside.run(server.start())
+    context = browser.new_context()
+    board = Board(context.new_page(), broker, f"http://{HOST}:{port}/")
+    board.show(state(carrom(), questions=[ASKED]))
+    assert board.lines()[0] == "What fell in pocket ne? white or queen · taken as white if nobody answers"
+    assert board.page.get_by_role("button").count() == 0
+    context.close()
+    beside.run(server.stop())
+
+
+def test_an_old_board_cannot_be_answered(board: Board) -> None:
+    board.show(state(carrom(), questions=[ASKED]))
+    assert board.page.get_by_role("button").count() == 4
+    board.broker.publish("pocketbeam/t1/availability", "offline")
+    board.page.wait_for_selector(STALE)
+    assert board.page.get_by_role("button").count() == 0
+
+
+def test_nothing_stands_over_anything_else_however_much_there_is(board: Board) -> None:
+    board.show(state(carrom(), questions=[{**ASKED, "id": f"q{number}"} for number in range(9)]))
+    for width, height in KIOSKS:
+        board.page.set_viewport_size({"width": width, "height": height})
+        last, below = board.page.locator(".line").last.bounding_box(), board.page.locator("footer").bounding_box()
+        assert last is not None
+        assert below is not None
+        assert last["y"] + last["height"] <= below["y"]
 
 
 def test_faults_are_said(board: Board) -> None:
     board.show(state(carrom()))
-    beam = {"since_s": 3.0, "passages": 1, "glitches": 0, "near_misses": 0, "uncounted": 0, "reason": "a hand"}
+    beam = {
+        "since_s": 3.0,
+        "passages": 1,
+        "glitches": 0,
+        "near_misses": 0,
+        "uncounted": 0,
+        "summed": 0,
+        "reason": "a hand",
+    }
     board.publish(
         "health",
         health(

@@ -105,11 +105,21 @@ def test_head_gives_the_head_alone() -> None:
     serve(body)
 
 
-def test_the_page_learns_its_tables() -> None:
+@pytest.mark.parametrize(
+    ("head", "may_ask"),
+    [
+        ("Host: board.local", False),
+        ("Host: localhost:8080", True),
+        ("Host: 127.0.0.1:8080", True),
+        ("Host: 127.0.0.1:8080\r\nX-Forwarded-For: 192.0.2.7", False),
+    ],
+)
+def test_the_page_learns_its_tables_and_whether_it_may_ask_them(head: str, may_ask: bool) -> None:
     async def body(_: WebServer, port: int) -> None:
-        status, headers, content = await get(port, "/table.json")
+        request = f"GET /table.json HTTP/1.1\r\n{head}\r\n\r\n"
+        status, headers, content = await ask(port, request.encode())
         assert (status, headers["Content-Type"]) == (200, "application/json")
-        assert json.loads(content) == {"base": "club", "tables": ["t1", "t2"]}
+        assert json.loads(content) == {"base": "club", "tables": ["t1", "t2"], "may_ask": may_ask}
 
     serve(body)
 

@@ -1,6 +1,6 @@
 // The board page: which table, the connection, and when to draw. What is drawn stands in view.js, how in draw.js.
 
-import { drawBoard, drawChoice, drawNews, drawStatus } from "./draw.js";
+import { drawBoard, drawChoice, drawControls, drawNews, drawStatus } from "./draw.js";
 import { Feed } from "./feed.js";
 import { freshness, healthUntil, sinceWords } from "./freshness.js";
 import { news, view } from "./view.js";
@@ -8,6 +8,7 @@ import { news, view } from "./view.js";
 const TICK_MS = 500;
 const NEWS_MS = 8000;
 const REMEMBERED_EVENTS = 200;
+const ANSWER_MS = 5000;
 const QUIET_MS = 2000; // longer than from one answered ping to the next
 
 // Everything the page knows; `liveMs` is when it last was live.
@@ -22,8 +23,10 @@ const known = {
   liveMs: null,
 };
 const seen = new Set();
+const unanswered = new Map(); // what this page has asked, by transaction: when to give up
 let newsEnds = null;
 let feed = null;
+let ask = null; // sends a request; stays null where this page may only look
 
 function judge() {
   const now = Date.now();
@@ -49,7 +52,7 @@ function draw() {
   if (known.state === null) return;
   const model = view(known.state, known);
   const now = JSON.stringify(model);
-  if (now !== drawn) drawBoard(model);
+  if (now !== drawn) drawBoard(model, ask);
   drawn = now;
 }
 
@@ -64,10 +67,35 @@ function takeEvent(payload) {
   seen.add(event.event_id);
   if (seen.size > REMEMBERED_EVENTS) seen.delete(seen.values().next().value);
   const said = news(event, known.state);
-  if (!said) return;
-  drawNews(said);
+  if (said) tell(said);
+}
+
+function tell(parts) {
+  drawNews(parts);
   clearTimeout(newsEnds);
   newsEnds = setTimeout(() => drawNews([]), NEWS_MS);
+}
+
+// Whoever presses a button means the board that they see: what has changed meanwhile, or a second press, is refused.
+function asking(topic) {
+  return (request) => {
+    const transaction = `page-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
+    const silent = setTimeout(() => takeAnswer(transaction, ["The table did not answer"]), ANSWER_MS);
+    unanswered.set(transaction, silent);
+    feed.publish(topic, JSON.stringify({ transaction, expected_seq: known.state.seq, ...request }));
+  };
+}
+
+function takeAnswer(transaction, refusal) {
+  if (!unanswered.has(transaction)) return;
+  clearTimeout(unanswered.get(transaction));
+  unanswered.delete(transaction);
+  if (refusal) tell(refusal);
+}
+
+function takeResponse(payload) {
+  const answer = JSON.parse(payload);
+  takeAnswer(answer.transaction, answer.ok ? null : ["Not done: ", answer.error?.message ?? "the table refuses it"]);
 }
 
 function take(kind, payload, retained) {
@@ -75,6 +103,7 @@ function take(kind, payload, retained) {
     if (kind === "availability") known.availability = payload;
     else if (kind === "state") takeState(payload);
     else if (kind === "event" && !retained) takeEvent(payload);
+    else if (kind === "response" && !retained) takeResponse(payload);
     else if (kind === "health") takeHealth(payload, retained);
     else if (kind === "info") known.info = JSON.parse(payload);
     draw();
@@ -84,13 +113,18 @@ function take(kind, payload, retained) {
   judge();
 }
 
-function watch(base, table) {
+function watch(base, table, mayAsk) {
   const root = `${base}/${table}/`;
   const url = new URL("mqtt", location.href);
   url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
   url.search = url.hash = "";
   // `state` after what says whether to believe it: a broker sends what it keeps in this order.
-  const topics = ["availability", "health", "info", "state", "event"].map((kind) => root + kind);
+  const kinds = ["availability", "health", "info", "state", "event", ...(mayAsk ? ["response"] : [])];
+  const topics = kinds.map((kind) => root + kind);
+  if (mayAsk) {
+    ask = asking(`${root}request`);
+    drawControls(ask);
+  }
   feed = new Feed(url.href, topics, {
     message: (topic, payload, retained) => take(topic.slice(root.length), payload, retained),
     connected: () => {
@@ -123,10 +157,10 @@ async function whichTable() {
   }
 }
 
-const { base, tables } = await whichTable();
+const { base, tables, may_ask: mayAsk } = await whichTable();
 const asked = new URLSearchParams(location.search).get("table");
 const table = asked ?? (tables.length === 1 ? tables[0] : null);
-if (tables.includes(table)) watch(base, table);
+if (tables.includes(table)) watch(base, table, mayAsk);
 else {
   drawStatus(false, "");
   drawChoice(asked === null ? "Which table?" : `There is no table “${asked}” here.`, tables);

@@ -1,5 +1,7 @@
 // The view model as elements. Every word that came from outside is set as text, never as markup.
 
+import { plain } from "./view.js";
+
 function element(tag, className, ...children) {
   const made = document.createElement(tag);
   if (className) made.className = className;
@@ -66,10 +68,28 @@ function chip(thing) {
   return made;
 }
 
-function line(model) {
+// What may be answered, each as a button; `ask` sends a request.
+function answers(model, ask) {
+  const row = element("span", "answers");
+  row.setAttribute("role", "group");
+  row.setAttribute("aria-label", plain(model.parts));
+  for (const { part, value } of model.answers) {
+    const button = element("button", "answer", ...text([part]));
+    button.type = "button";
+    button.dataset.key = JSON.stringify([model.question, value]);
+    button.addEventListener("click", () => ask({ command: "answer", question: model.question, value }));
+    row.append(button);
+  }
+  return row;
+}
+
+function line(model, ask) {
   const made = element("p", "line", element("span", "words", ...text(model.parts)));
   made.dataset.kind = model.kind;
-  if (model.detail?.length) made.append(" ", element("span", "detail", ...text(model.detail)));
+  const asks = ask !== null && model.answers?.length;
+  if (asks) made.append(" ", answers(model, ask));
+  const detail = [asks ? [] : (model.detail ?? []), model.assumed ?? []].filter((parts) => parts.length);
+  if (detail.length) made.append(" ", element("span", "detail", ...text(detail.flatMap((parts, index) => (index ? [" · ", ...parts] : parts)))));
   if (model.chips?.length) made.append(" ", element("span", "chips", ...model.chips.flatMap((thing) => [" ", chip(thing)])));
   return made;
 }
@@ -80,7 +100,15 @@ function say(id, said) {
   if (byId(id).textContent !== said) byId(id).textContent = said;
 }
 
-export function drawBoard(model) {
+// Where somebody was with the keyboard, they are still when the lines have been drawn anew.
+function redrawn(where, ...children) {
+  const key = document.activeElement?.dataset.key;
+  where.replaceChildren(...children);
+  if (key) where.querySelector(`button[data-key=${CSS.escape(key)}]`)?.focus();
+}
+
+// `ask` sends a request; null where this page may only look.
+export function drawBoard(model, ask) {
   document.title = model.title;
   document.body.dataset.game = model.game;
   say("heading", model.heading);
@@ -89,8 +117,16 @@ export function drawBoard(model) {
   board.replaceChildren(...model.panels.map(panel));
   board.toggleAttribute("data-pool", model.pool.length > 0);
   if (model.pool.length) board.append(element("section", "pool", ...model.pool.map(left)));
-  byId("lines").replaceChildren(...model.lines.map(line));
+  redrawn(byId("lines"), ...model.lines.map((one) => line(one, ask)));
   say("spoken", model.spoken);
+}
+
+// The buttons that are there whatever the table says; the overlay has none.
+export function drawControls(ask) {
+  for (const button of document.querySelectorAll("#controls button")) {
+    button.addEventListener("click", () => ask({ command: button.value }));
+  }
+  byId("controls")?.removeAttribute("hidden");
 }
 
 export function drawStatus(live, said) {

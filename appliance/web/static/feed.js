@@ -88,6 +88,11 @@ export class Feed {
     if (this.#again !== null || Date.now() - this.heardMs > quietMs) this.open();
   }
 
+  // Say something; where there is no connection nobody hears it.
+  publish(topic, text) {
+    this.#client?.publish(topic, text, { qos: 1 });
+  }
+
   #ping() {
     const client = this.#client;
     if (!client?.connected) return;

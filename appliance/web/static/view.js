@@ -200,13 +200,16 @@ function questionLine(doc, who, question) {
     cue: `Which was the cue ball in ${at}?`,
     who_shot: question.stroke ? `Who played stroke ${question.stroke}?` : "Who played this stroke?",
   };
-  const candidates = list(question.candidates).map((one) => value(question, one, who));
-  const detail = either(candidates);
-  const assumed = question.assumed;
-  if (assumed !== null && assumed !== undefined) {
-    detail.push(detail.length ? " · " : "", "taken as ", value(question, assumed, who), " if nobody answers");
-  }
-  return { kind: "question", parts: [asked[question.kind] ?? `${words(question.kind)}?`], detail };
+  const answers = list(question.candidates).map((one) => ({ part: value(question, one, who), value: one }));
+  const assumed = question.assumed ?? null;
+  return {
+    kind: "question",
+    parts: [asked[question.kind] ?? `${words(question.kind)}?`],
+    question: question.id,
+    answers,
+    detail: either(answers.map((answer) => answer.part)),
+    assumed: assumed === null ? [] : ["taken as ", value(question, assumed, who), " if nobody answers"],
+  };
 }
 
 function instructionLine(instruction, who) {
