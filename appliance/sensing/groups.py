@@ -229,10 +229,12 @@ class Group:
         """
         counting = [sighting for sighting in self._sightings() if sighting.void is None]
         for name, stirred in self._stirs:
-            for each in counting:
-                settings = each.beam.settings
-                is_near = settings.merge_gap_ns <= apart_ns(stirred, each.stretch) < settings.hand_gap_ns
-                if is_near and each.beam.id == name and not each.near_unclear:
+            own = [each for each in counting if each.beam.id == name]
+            if any(apart_ns(stirred, each.stretch) < each.beam.settings.merge_gap_ns for each in own):
+                # The bounce of one of them says nothing of the others.
+                continue
+            for each in own:
+                if apart_ns(stirred, each.stretch) < each.beam.settings.hand_gap_ns and not each.near_unclear:
                     each.near_unclear = each.is_stale = True
         for beam in {each.beam.id: each.beam for each in counting if each.is_unclear or each.near_unclear}.values():
             own = [each for each in counting if each.beam is beam]

@@ -82,6 +82,11 @@ def test_what_is_no_piece_of_a_hand_leaves_it_plain(piece: tuple[float, float], 
     assert beside(piece) == [None], why
 
 
+def test_the_bounce_of_one_disc_says_nothing_of_the_next() -> None:
+    discs = ("chute", 1000, 40), ("chute", 1060, 4), ("chute", 1200, 40)
+    assert doubts(*discs, beams=(CHUTE,)) == [None, None]
+
+
 def test_shorter_pieces_alone_are_nothing() -> None:
     assert beside() == [None]
     assert doubts(("chute", 1000, 15), ("chute", 1200, 19), beams=(CHUTE,)) == []
