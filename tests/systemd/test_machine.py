@@ -246,6 +246,6 @@ def test_uninstalling_as_the_page_says_leaves_the_owners_files_and_nothing_else(
     machine.did("ln", "-sf", PROGRAM, "/usr/local/bin/pocketbeam")
     machine.did("sh", "-ec", "\n".join(here).replace("sudo ", ""))
     left = machine.did("find", "/etc", "/usr/local", "/run/systemd/units", "-name", "*pocketbeam*").splitlines()
-    assert sorted(left) == ["/etc/pocketbeam", f"/etc/systemd/system/{UNIT}.service.d", "/usr/local/lib/pocketbeam"]
+    assert sorted(left) == ["/etc/pocketbeam", f"/etc/systemd/system/{UNIT}.service.d"]
     assert machine.run("systemctl", "is-active", UNIT).stdout == "inactive\n"
     machine.did("test", "-d", "/var/lib/pocketbeam/left")
