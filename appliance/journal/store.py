@@ -413,9 +413,38 @@ class Store:
         return boot, stamp.monotonic_ns, stamp.wall_ns, stamp.clock_synchronised
 
 
+class _Connection(sqlite3.Connection):
+    """One whose complaints are always sqlite3.Error.
+
+    Of a damaged list of tables SQLite quotes what it found there, and Python raises UnicodeDecodeError in place of
+    the complaint where that is no text. The list is read as a statement is prepared, which happens here.
+    """
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        with _damage_quoted():
+            return super().execute(sql, parameters)
+
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
+        with _damage_quoted():
+            return super().executemany(sql, parameters)
+
+
+@contextmanager
+def _damage_quoted() -> Iterator[None]:
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        found = error.object.decode("ascii", "replace")
+        complaint = sqlite3.DatabaseError(found)
+        complaint.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise complaint from error
+
+
 def _connect(uri: str) -> sqlite3.Connection:
     # The connection is handed from the thread that opens it to the one that writes, never shared.
-    return sqlite3.connect(uri, uri=True, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+    return sqlite3.connect(
+        uri, uri=True, timeout=_BUSY_S, isolation_level=None, check_same_thread=False, factory=_Connection
+    )
 
 
 def _set(connection: sqlite3.Connection, pragma: str, value: str | int, expected: str | int) -> None:

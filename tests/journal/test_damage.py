@@ -58,6 +58,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "its second half is missing": lambda path: path.write_bytes(path.read_bytes()[: 4 * PAGE]) and None,
     "an index": lambda path: spoil_index(path),
     "text that is no text": lambda path: spoil_text(path),
+    "the name of a table, no text now": lambda path: spoil_name(path),
 }
 
 
@@ -73,6 +74,14 @@ def spoil_text(path: Path) -> None:
     content = path.read_bytes()
     assert content.count(b'{"n": ') >= 30
     path.write_bytes(content.replace(b'{"n": ', b'{"\xff\xfe '))
+
+
+def spoil_name(path: Path) -> None:
+    """SQLite quotes the name in what it says, bytes that Python cannot read as text."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute("UPDATE sqlite_schema SET name = CAST(x'cb28' AS TEXT), sql = 'CREATE' WHERE name = 'record'")
+    connection.close()
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
