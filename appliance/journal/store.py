@@ -16,7 +16,7 @@ import re
 import sqlite3
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +95,7 @@ class Store:
                 _set(store.connection, "wal_autocheckpoint", _LOG_BACKSTOP_PAGES, _LOG_BACKSTOP_PAGES)
                 _set(store.connection, "journal_size_limit", _LOG_KEPT_BYTES, _LOG_KEPT_BYTES)
                 _migrate(store.connection)
+                _check_columns(store.connection, path)
                 store.end = store.read_end()
                 # A killed process leaves commits that were written and not synced; what a table starts from
                 # must be durable, and this syncs it.
@@ -233,7 +234,8 @@ class Store:
         with damage_told(self.path):
             found = self.connection.execute("PRAGMA integrity_check(3)").fetchall()
         if found != [("ok",)]:
-            raise DamagedJournalError(f"the journal {self.path} is damaged: {'; '.join(text for (text,) in found)}")
+            what = "; ".join(line for (text,) in found for line in text.splitlines() if not line.startswith("***"))
+            raise DamagedJournalError(f"the journal {self.path} is damaged: {what}")
 
     @property
     def path(self) -> Path:
@@ -484,6 +486,24 @@ def _migrate(connection: sqlite3.Connection) -> None:
         connection.execute("COMMIT")
 
 
+def _check_columns(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise where a name has changed: what is only read later, or written, would find it out in play."""
+    with closing(_connect("file::memory:")) as sound:
+        _migrate(sound)
+        if missing := _columns(sound) - _columns(connection):
+            table, column = min(missing)
+            raise DamagedJournalError(f"the journal {path} is damaged: {column or 'all'} of {table} is missing")
+
+
+def _columns(connection: sqlite3.Connection) -> set[tuple[str, str]]:
+    return set(
+        connection.execute(
+            "SELECT entry.name, coalesce(of_it.name, '') FROM sqlite_schema AS entry"
+            " LEFT JOIN pragma_table_info(entry.name) AS of_it"
+        )
+    )
+
+
 @contextmanager
 def damage_told(path: Path) -> Iterator[None]:
     """Turn what SQLite says of a damaged file into one sentence; what the disk refuses passes through."""
@@ -491,18 +511,23 @@ def damage_told(path: Path) -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as error:
         if is_damage(error):
-            raise DamagedJournalError(f"the journal {path} is damaged: {error}") from error
+            what = " ".join(str(error).split())
+            raise DamagedJournalError(f"the journal {path} is damaged: {what}") from error
         raise
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether an error says that the file's content is wrong, rather than that the disk refuses."""
+    """Whether an error says that the file's content is wrong, rather than that the disk refuses.
+
+    Every statement is one that a sound journal can carry out, so what SQLite cannot make sense of is the file. Text
+    that is none is Python's own complaint, without a code.
+    """
     if not isinstance(error, sqlite3.DatabaseError):
         return isinstance(error, DamagedJournalError)
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # without what is extended
-    if code == sqlite3.SQLITE_ERROR:
-        return "no such table" in str(error) or "no such column" in str(error) or "decode to UTF-8" in str(error)
-    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    if not hasattr(error, "sqlite_errorcode"):
+        return "decode to UTF-8" in str(error)
+    code = error.sqlite_errorcode & 0xFF  # without what is extended
+    return code in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _identity(file: Path) -> tuple[int, int]:

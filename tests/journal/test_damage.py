@@ -58,7 +58,10 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "its second half is missing": lambda path: path.write_bytes(path.read_bytes()[: 4 * PAGE]) and None,
     "an index": lambda path: spoil_index(path),
     "text that is no text": lambda path: spoil_text(path),
-    "the name of a table, no text now": lambda path: spoil_name(path),
+    "the name of a table, no text now": lambda path: spoil_list(path, "name = CAST(x'cb28' AS TEXT), sql = 'CREATE'"),
+    "the name of a column": lambda path: spoil_list(path, "sql = replace(sql, 'last_row', 'last_rox')"),
+    "the name of a column that two tables share": lambda path: spoil_list(path, "sql = replace(sql, 'boot', 'bopt')"),
+    "how SQLite is to read it": lambda path: overwrite(path, 44, bytes((0, 0, 0, 7))),
 }
 
 
@@ -76,11 +79,11 @@ def spoil_text(path: Path) -> None:
     path.write_bytes(content.replace(b'{"n": ', b'{"\xff\xfe '))
 
 
-def spoil_name(path: Path) -> None:
-    """SQLite quotes the name in what it says, bytes that Python cannot read as text."""
+def spoil_list(path: Path, change: str) -> None:
+    """The list of tables, which SQLite quotes in what it says of it, bytes that are no text included."""
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA writable_schema = ON")
-    connection.execute("UPDATE sqlite_schema SET name = CAST(x'cb28' AS TEXT), sql = 'CREATE' WHERE name = 'record'")
+    connection.execute(f"UPDATE sqlite_schema SET {change} WHERE name = 'record'")
     connection.close()
 
 
@@ -98,7 +101,7 @@ def test_a_damaged_journal_is_kept_and_the_newest_copy_or_an_empty_one_takes_ove
     bad = (tmp_path / JOURNAL_FILE).read_bytes()
 
     journal, recovered = started(tmp_path)
-    is_readable = damage == "an index"  # every other leaves nothing of so small a file
+    is_readable = damage in ("an index", "the name of a column")  # every other leaves nothing of so small a file
     known = 35 if is_readable else 15 if copied else 0
     assert recovered.last_seq == known
     first = 21 if known == 35 else 1  # of the last two matches
@@ -128,6 +131,28 @@ def test_a_damaged_journal_is_kept_and_the_newest_copy_or_an_empty_one_takes_ove
     assert again.health().safe
     again.close()
     assert len(aside(tmp_path)) == 1
+
+
+def test_whatever_bytes_have_tipped_the_table_starts_and_plays_on(tmp_path: Path) -> None:
+    played(tmp_path, 35)
+    sound = (tmp_path / JOURNAL_FILE).read_bytes()
+    for seed in range(150):
+        generator = random.Random(seed)
+        content = bytearray(sound)
+        for _ in range(generator.choice((1, 2, 5, 20))):
+            first = generator.randrange(len(content)) if generator.random() < 0.5 else generator.randrange(PAGE)
+            length = min(generator.choice((1, 1, 1, 300)), len(content) - first)
+            content[first : first + length] = generator.randbytes(length)
+        directory = tmp_path / str(seed)
+        directory.mkdir()
+        (directory / JOURNAL_FILE).write_bytes(content)
+        journal, recovered = started(directory)
+        went_on = max(recovered.last_seq, recovered.seq_floor) + 1
+        journal.append(batch(went_on, match=9))
+        journal.close()
+        again, found = started(directory)
+        assert found.last_seq == went_on
+        again.close()
 
 
 def test_a_copy_that_is_damaged_itself_is_passed_over(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from appliance import rules
 from appliance.history import latest, matches
-from appliance.journal import Batch, JournalError, read
+from appliance.journal import Batch, DamagedJournalError, JournalError, read
 from appliance.journal.copies import check_copy, copy_journal
 from appliance.journal.schema import MIGRATIONS, SCHEMA_VERSION
 from appliance.journal.store import JOURNAL_FILE, Store
@@ -79,7 +79,7 @@ def test_a_conversion_cut_off_in_any_step_is_taken_up_again(
     with monkeypatch.context() as patch:
         broken = (*MIGRATIONS[step], "CREATE NONSENSE")
         patch.setattr("appliance.journal.store.MIGRATIONS", (*MIGRATIONS[:step], broken, *MIGRATIONS[step + 1 :]))
-        with pytest.raises(sqlite3.OperationalError):
+        with pytest.raises(DamagedJournalError, match="NONSENSE"):
             Store.create(directory)
     assert reopened(directory).last_seq == 152
     with read(directory) as reader:

@@ -184,7 +184,7 @@ def test_a_creation_cut_at_any_statement_leaves_an_empty_file_that_is_finished_l
     broken = (*statements[:step], "CREATE NONSENSE", *statements[step:])
     with monkeypatch.context() as patch:
         patch.setattr("appliance.journal.store.MIGRATIONS", (broken, *MIGRATIONS[1:]))
-        with pytest.raises(sqlite3.OperationalError):
+        with pytest.raises(DamagedJournalError, match="NONSENSE"):
             Store.create(tmp_path)
     with pytest.raises(NoJournalError), read(tmp_path):
         pass
