@@ -9,12 +9,13 @@ from random import Random
 
 from appliance import rules
 from sim.buttons import CARPETBALL, People
-from sim.falls import Shot, carpetball_shot, carrom_shot
+from sim.falls import Shot, carpetball_shot, carrom_shot, put_in_pit
 from sim.faults import sensor_faults
-from sim.hands import hand, one_ball
+from sim.hands import hand
 from sim.parameters import Parameters, parameters
 from sim.physics import US_PER_MS, US_PER_S
 from sim.rig import Rig
+from sim.shots import other_end
 from sim.tiers import Tier, settings_of
 from sim.truth import Drop, TrueStroke
 
@@ -123,12 +124,7 @@ class _Play:
             self.rig.pulse(name, start, end)
         for drop in shot.stroke.drops:
             drop.pulses = [(start, start + round((end - start) * drift)) for start, end in drop.pulses]
-            for start, end in drop.pulses:
-                self.rig.pulse(drop.beam, start, end)
-            for start, end in drop.magnet:
-                self.rig.pulse(f"{drop.place}-cue", start, end)
-            for at_us, colour in drop.colours:
-                self.rig.colour(drop.beam, at_us, colour)
+            self._lay(drop)
             if "bounce_out" in self.faults and self.tier.geometry == "pit_edge":
                 self._bounce_out(drop)
         beams = [beam.id for beam in self.rig.settings.beams]
@@ -138,6 +134,14 @@ class _Play:
             self.rig.pulse(name, start, end)
         if "full_nets" in self.faults and self.tier.geometry == "throat":
             self._nets(shot)
+
+    def _lay(self, drop: Drop) -> None:
+        for start, end in drop.pulses:
+            self.rig.pulse(drop.beam, start, end)
+        for start, end in drop.magnet:
+            self.rig.pulse(f"{drop.place}-cue", start, end)
+        for at_us, colour in drop.colours:
+            self.rig.colour(drop.beam, at_us, colour)
 
     def _drift(self, at_us: int) -> float:
         """By how much pulses seem wider or narrower now: slowly, to and fro, another way in every stretch."""
@@ -167,8 +171,8 @@ class _Play:
     def _hands(self, shot: Shot) -> None:
         """Hands in pockets and pits: the cue ball is fetched, a piece taken out and put back."""
         if self.game == CARPETBALL:
-            if "over_line" in self.faults and self.tier.geometry == "pit_edge":
-                self._over_line()
+            if "over_line" in self.faults and self.numbers.happens("hand.over_line", self.rng):
+                self._over_line(shot.stroke)
             cue = next((drop for drop in shot.stroke.drops if drop.object == "cue"), None)
             by_hand = "hands" in self.faults and self.tier.geometry == "pit_edge"
             if cue and by_hand and self.numbers.happens("hand.takes_cue", self.rng):
@@ -182,12 +186,20 @@ class _Play:
         for start, end in hand(self.numbers, self.rng):
             self.rig.pulse(beam, at_us + start, at_us + end)
 
-    def _over_line(self) -> None:
-        """A ball that was thrown from over the line is put into the pit by hand: dead, and no part of the throw."""
-        if self.numbers.happens("hand.over_line", self.rng):
-            at_us = self.rig.now_us + US_PER_S
-            for start, end in one_ball(self.numbers, self.rng):
-                self.rig.pulse(self.rng.choice(("north", "south")), at_us + start, at_us + end)
+    def _over_line(self, throw: TrueStroke) -> None:
+        """A ball that came to rest over the line is out, and is put into the pit by hand: part of the throw."""
+        assert throw.end is not None
+        assert isinstance(throw.observation, rules.Throw)
+        end = other_end(throw.end)
+        out = {"north": throw.observation.out_north, "south": throw.observation.out_south}
+        if out[end] == rules.on_table(self.state)[end]:
+            return
+        drop = put_in_pit(end, self.rig.now_us + US_PER_S, self.tier, self.numbers, self.rng)
+        self._lay(drop)
+        throw.drops.append(drop)
+        out[end] += 1
+        throw.observation = rules.Throw(out["north"], out["south"])
+        self.rig.advance(max(end_us for _, end_us in drop.pulses))
 
     def _between_shots(self, *, over: bool) -> None:
         if self.game == CARPETBALL:

@@ -10,6 +10,7 @@ from random import Random
 
 from appliance import rules
 from sim import physics
+from sim.hands import one_ball
 from sim.parameters import Parameters
 from sim.shots import other_end, throwing_end
 from sim.tiers import Tier
@@ -155,6 +156,13 @@ def carpetball_shot(state: rules.GameState, tier: Tier, at_us: int, numbers: Par
     stroke = TrueStroke(at_us, player, drops, tier.geometry, near, observation)
     arrives = bool(names) or numbers.happens("throw.dies_late", rng)
     return Shot(stroke, _crossings(near, at_us, arrives_us if arrives else None, tier, numbers, rng), rest_us)
+
+
+def put_in_pit(place: str, at_us: int, tier: Tier, numbers: Parameters, rng: Random) -> Drop:
+    """What a pit's sensors see of a ball that is put there by hand."""
+    if tier.geometry == "pit_edge":
+        return Drop(place, "ball", at_us, place, _at(at_us, one_ball(numbers, rng)))
+    return _ball_falls("ball", place, at_us, 0, tier, numbers, rng)[0]
 
 
 def _crossings(

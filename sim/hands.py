@@ -23,7 +23,7 @@ def hand(numbers: Parameters, rng: Random) -> list[Pulse]:
 
 
 def one_ball(numbers: Parameters, rng: Random) -> list[Pulse]:
-    """A hand that puts one ball into a pit: the ball and the hand behind it."""
+    """A hand that puts one ball into a pit: the ball and the hand behind it, or both as one."""
     length_us = round(numbers.draw("hand.one_ball_s", rng) * US_PER_S)
     if rng.random() < 0.5:
         return [(0, length_us)]

@@ -20,8 +20,8 @@ from appliance.events import (
     SourceInput,
     SourceLost,
 )
-from appliance.sensing.debounce import STIR_NS, Condition, Debouncer, Passage, Signal
-from appliance.sensing.dips import LEAST, LONG_BEFORE_NS, Dips
+from appliance.sensing.debounce import NEAR_MISS_NS, Condition, Debouncer, Passage, Signal
+from appliance.sensing.dips import LONG_BEFORE_NS, SURE_FROM, Dips
 from appliance.sensing.groups import Group
 from appliance.sensing.hands import Stretch, is_hand
 from appliance.sensing.inputs import Beam, Button, Input, LongPress, StrikeSensor
@@ -100,10 +100,10 @@ class Line:
         """Whether something keeps it from counting; a line that has not been heard yet is not out."""
         return self.is_noisy or self.debouncer.condition in _OUT
 
-    def stir(self, active: bool, at_ns: int) -> Stretch | None:
-        """The break that ends now, where it is too short for a passage here and too long for a spike."""
+    def brief(self, active: bool, at_ns: int) -> Stretch | None:
+        """The break that ends now, where it is too short for a passage here and too long for a glitch."""
         since_ns = self.debouncer.changed_ns
-        is_one = STIR_NS <= at_ns - since_ns < self.input.settings.min_dwell_ns
+        is_one = NEAR_MISS_NS <= at_ns - since_ns < self.input.settings.min_dwell_ns
         return (since_ns, at_ns) if is_one and not active and self.is_serviceable else None
 
     def edge(self, active: bool, at_ns: int) -> list[Signal]:
@@ -234,9 +234,9 @@ class SensorBank:
         active = _active(line.input, edge.level)
         changes = line.debouncer.known and active != line.debouncer.active
         meaning = self._look_for_hand(line, edge.at_ns)
-        stir = line.stir(active, edge.at_ns) if changes else None
-        if stir is not None and isinstance(line.input, Beam):
-            self._groups[line.input.id].stir(line.input, stir)
+        brief = line.brief(active, edge.at_ns) if changes else None
+        if brief is not None and isinstance(line.input, Beam):
+            self._groups[line.input.id].brief(line.input, brief)
         signals = line.edge(active, edge.at_ns)
         meaning += self._over(line, edge.at_ns) if changes and not active else []
         meaning += self._take(line, signals, edge.at_ns)
@@ -261,7 +261,9 @@ class SensorBank:
         return [PassageSeen(found, Passage(since_ns, at_ns), reason=Uncounted.DIP)]
 
     def _dipped(self, line: Line, at_ns: int) -> list[TableSignal]:
-        """Void what turns out to be a dip of the supply: breaks that go on, and passages that have just ended."""
+        """Void what turns out to be a dip of the supply: breaks that go on, and passages that have just ended; doubt
+        the latter where it is one perhaps.
+        """
         source = line.input.source
         beams = {each.input.channel: each for each in self._beams[source] if each.is_serviceable}
         dips = self._dips[source]
@@ -276,17 +278,21 @@ class SensorBank:
         for channel in sorted(channels):
             each = beams[channel]
             if each.debouncer.active:
-                each.dip_from_ns = each.debouncer.void() or each.dip_from_ns
+                if len(channels) >= SURE_FROM:
+                    each.dip_from_ns = each.debouncer.void() or each.dip_from_ns
             elif isinstance(each.input, Beam):
-                group = self._groups[each.input.id]
-                group.void(each.input, (dips.began_ns(channels), at_ns), Uncounted.DIP)
+                group, between = self._groups[each.input.id], (dips.began_ns(channels), at_ns)
+                if len(channels) >= SURE_FROM:
+                    group.void(each.input, between, Uncounted.DIP)
+                else:
+                    group.doubt(each.input, between)
                 news += self._group_news(each, at_ns)
         return news
 
     def _doubt_dip(self, beams: Iterable[Line]) -> None:
         """One beam was broken for a moment only: where too few others go on, they are no dip perhaps."""
         going_on = [line for line in beams if line.dip_from_ns is not None and line.debouncer.active]
-        if len(going_on) < LEAST:
+        if len(going_on) < SURE_FROM:
             for line in going_on:
                 line.dip_is_doubted = True
 

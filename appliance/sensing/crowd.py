@@ -1,6 +1,7 @@
 """Crowds: more passages of one beam in two seconds than play brings; something else is going on there.
 
-All of them are in doubt then. A beam that is crowded again and again is noisy (`noise.py`).
+All of them are in doubt then. A hand, with all its pieces, is one of them: a wire that works loose passes for hands.
+A beam that is crowded again and again is noisy (`noise.py`).
 """
 
 from collections.abc import Sequence

@@ -7,7 +7,8 @@ for long is a plain pulse in the one across). A hand at one beam is a hand at al
 
 Where a beam's passages take long (`min_dwell_ns`), shorter breaks are none of them; but one that is as close to a
 passage as fingers are to a hand, and further off than its bounce, makes it unclear: a hand comes in pieces, an object
-does not.
+does not. A break that is too short even for that says nothing by itself, but may well be the piece of a hand between
+two others; only where there are many it is a lamp.
 
 A beam that can be broken by some of these objects only (a magnet sensor feels the cue ball alone) tells by its silence
 too: half a second after an object has passed the others and not this one, it was none of those.
@@ -20,7 +21,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 
 from appliance.sensing.crowd import crowded
-from appliance.sensing.debounce import MS, SECOND, Passage
+from appliance.sensing.debounce import MS, SECOND, STIR_NS, Passage
 from appliance.sensing.doubt import Doubt, Usual, doubt_of, is_twice
 from appliance.sensing.hands import Stretch, apart_ns, is_hand, of_the_hand
 from appliance.sensing.inputs import Beam
@@ -30,7 +31,9 @@ SAME_WITHIN_NS = 40 * MS
 TELLS_WITHIN_NS = 500 * MS
 KEPT_NS = 30 * SECOND
 KEPT = 64
-STIRS_KEPT_NS = 2 * SECOND
+BRIEF_KEPT_NS = 2 * SECOND
+SPIKES_OF_A_HAND = 3
+"""More of them at a beam within `BRIEF_KEPT_NS` are no fingers."""
 
 _BY_DOUBT: tuple[Doubt | None, ...] = (None, "possibly_two", "unclear")
 
@@ -47,6 +50,7 @@ class Sighting:
     usual_ns: int | None
     void: Uncounted | None = None
     in_crowd: bool = False
+    in_dip: bool = False
     near_unclear: bool = False
     is_stale: bool = True
 
@@ -87,7 +91,7 @@ class Group:
     _seen: list[_Seen] = field(default_factory=list)
     _usual: dict[str, Usual] = field(default_factory=dict)
     _newest: dict[str, Sighting] = field(default_factory=dict)
-    _stirs: list[tuple[str, Stretch]] = field(default_factory=list)
+    _brief: list[tuple[str, Stretch]] = field(default_factory=list)
     _has_changed: bool = False
 
     def sight(self, beam: Beam, passage: Passage, void: Uncounted | None = None) -> Sighting | None:
@@ -108,10 +112,10 @@ class Group:
         self._forget_old(passage.ended_ns)
         return sighting
 
-    def stir(self, beam: Beam, stretch: Stretch) -> None:
-        """Something broke that beam for too short a time to be a passage, and for too long to be a spike."""
-        kept = [each for each in self._stirs if stretch[1] - each[1][1] < STIRS_KEPT_NS]
-        self._stirs = [*kept, (beam.id, stretch)]
+    def brief(self, beam: Beam, stretch: Stretch) -> None:
+        """Something broke that beam for too short a time to be a passage."""
+        kept = [each for each in self._brief if stretch[1] - each[1][1] < BRIEF_KEPT_NS]
+        self._brief = [*kept, (beam.id, stretch)]
         self._has_changed = True
 
     def learn(self, beam_id: str, width_ns: int) -> None:
@@ -124,11 +128,20 @@ class Group:
 
     def void(self, beam: Beam, between: Stretch, reason: Uncounted) -> None:
         """What that beam sighted that began, or ended, between two moments is none."""
+        for sighting in self._on_edge(beam, between):
+            self._void(sighting, reason)
+
+    def doubt(self, beam: Beam, between: Stretch) -> None:
+        """What that beam sighted that began, or ended, between two moments was perhaps a dip of the supply."""
+        for sighting in self._on_edge(beam, between):
+            sighting.in_dip = sighting.is_stale = self._has_changed = True
+
+    def _on_edge(self, beam: Beam, between: Stretch) -> Iterable[Sighting]:
         first_ns, last_ns = between
         for sighting in self._sightings():
             ends = sighting.stretch
             if sighting.beam is beam and sighting.void is None and any(first_ns <= at_ns <= last_ns for at_ns in ends):
-                self._void(sighting, reason)
+                yield sighting
 
     def listen(self, now_ns: int, in_service: Container[str]) -> None:
         """Let time pass: what a beam `in_service` has not seen in its time is nothing that it would have seen."""
@@ -202,8 +215,16 @@ class Group:
             return
         others = [sighting for sighting in self._sightings() if sighting.void is None]
         gap_ns = max((each.beam.settings.hand_gap_ns for each in others), default=0)
-        for index in of_the_hand(hands, [each.stretch for each in others], gap_ns):
-            self._void(others[index], Uncounted.HAND)
+        between = [link for beam in self.beams for link in self._links(beam.id)]
+        for index in of_the_hand(hands, [*(each.stretch for each in others), *between], gap_ns):
+            if index < len(others):
+                self._void(others[index], Uncounted.HAND)
+
+    def _links(self, beam_id: str) -> list[Stretch]:
+        """The brief breaks of that beam that may be pieces of a hand."""
+        own = [stretch for name, stretch in self._brief if name == beam_id]
+        spikes = [stretch for stretch in own if not _is_stir(stretch)]
+        return own if len(spikes) <= SPIKES_OF_A_HAND else [stretch for stretch in own if _is_stir(stretch)]
 
     def _void(self, sighting: Sighting, reason: Uncounted) -> None:
         sighting.void, sighting.is_stale = reason, True
@@ -212,34 +233,27 @@ class Group:
     def _find_crowds(self) -> None:
         by_beam: dict[str, list[Sighting]] = {}
         for sighting in self._sightings():
-            if sighting.void is None:
+            if sighting.void in (None, Uncounted.HAND):
                 by_beam.setdefault(sighting.beam.id, []).append(sighting)
         for sightings in by_beam.values():
-            starts = sorted(each.passage.started_ns for each in sightings)
-            found = crowded(starts, sightings[0].beam.settings.crowd)
-            for each in sightings:
+            found = crowded(_starts(sightings), sightings[0].beam.settings.crowd)
+            for each in (each for each in sightings if each.void is None):
                 # Once in a crowd, always: that its others are forgotten in time makes no plain passage of it.
                 in_crowd = each.in_crowd or each.passage.started_ns in found
                 each.is_stale |= in_crowd != each.in_crowd
                 each.in_crowd = in_crowd
 
     def _find_company(self) -> None:
-        """What is as close to an unclear passage of its beam as it would be to a hand is unclear too: hands come in
-        pieces.
+        """What is as close to an unclear passage of its beam as it would be to a hand is unclear too, and so is what
+        is that close to a stir: hands come in pieces.
         """
         counting = [sighting for sighting in self._sightings() if sighting.void is None]
-        for name, stirred in self._stirs:
-            own = [each for each in counting if each.beam.id == name]
-            if any(apart_ns(stirred, each.stretch) < each.beam.settings.merge_gap_ns for each in own):
-                # The bounce of one of them says nothing of the others.
-                continue
-            for each in own:
-                if apart_ns(stirred, each.stretch) < each.beam.settings.hand_gap_ns and not each.near_unclear:
-                    each.near_unclear = each.is_stale = True
-        for beam in {each.beam.id: each.beam for each in counting if each.is_unclear or each.near_unclear}.values():
+        for beam in {each.beam.id: each.beam for each in counting}.values():
             own = [each for each in counting if each.beam is beam]
-            unclear = [each.stretch for each in own if each.is_unclear or each.near_unclear]
-            near = set(of_the_hand(unclear, [each.stretch for each in own], beam.settings.hand_gap_ns))
+            links = self._links(beam.id)
+            pieces = [each.stretch for each in own if each.is_unclear or each.near_unclear]
+            pieces += [link for link in links if _is_stir(link) and not _is_bounce(link, own)]
+            near = set(of_the_hand(pieces, [*(each.stretch for each in own), *links], beam.settings.hand_gap_ns))
             for index, each in enumerate(own):
                 near_unclear = each.near_unclear or index in near
                 each.is_stale |= near_unclear != each.near_unclear
@@ -247,6 +261,28 @@ class Group:
 
     def _forget_old(self, now_ns: int) -> None:
         self._seen = [seen for seen in self._seen[-KEPT:] if now_ns - seen.ended_ns < KEPT_NS]
+
+
+def _starts(sightings: Iterable[Sighting]) -> list[int]:
+    """When each of them began, in order; the pieces of a hand are one."""
+    found: list[int] = []
+    hand: Sighting | None = None
+    for each in sorted(sightings, key=lambda each: each.passage.started_ns):
+        goes_on = hand is not None and apart_ns(hand.stretch, each.stretch) < each.beam.settings.hand_gap_ns
+        if each.void is None or not goes_on:
+            found.append(each.passage.started_ns)
+        hand = each if each.void is Uncounted.HAND else hand
+    return found
+
+
+def _is_stir(stretch: Stretch) -> bool:
+    """Whether a brief break is more than a spike."""
+    return stretch[1] - stretch[0] >= STIR_NS
+
+
+def _is_bounce(stir: Stretch, sightings: Iterable[Sighting]) -> bool:
+    """Whether it is the bounce of one of them, and says nothing of the others."""
+    return any(apart_ns(stir, each.stretch) < each.beam.settings.merge_gap_ns for each in sightings)
 
 
 def _judged(sightings: list[Sighting], unlike: frozenset[str]) -> PassageSeen:
@@ -263,6 +299,6 @@ def _judged(sightings: list[Sighting], unlike: frozenset[str]) -> PassageSeen:
 
 
 def _doubt(sighting: Sighting) -> Doubt | None:
-    if sighting.in_crowd or sighting.near_unclear:
+    if sighting.in_crowd or sighting.in_dip or sighting.near_unclear:
         return "unclear"
     return doubt_of(sighting.passage, sighting.beam.settings, sighting.usual_ns)

@@ -82,7 +82,7 @@ def test_the_program_writes_into_its_state_directory_and_nowhere_else(tmp_path: 
             state_dir = tmp_path / "state-t1"
             written = [line.partition(" ")[2] for line in notes.read_text("utf-8").splitlines()]
             assert any("journal.sqlite" in path for path in written), "the hook has seen nothing"
-            own = (str(state_dir), state_dir.as_uri(), "/dev/null", str(tmp_path / "board-t1"))
+            own = (str(state_dir), state_dir.as_uri(), "/dev/null", "file::memory:", str(tmp_path / "board-t1"))
             assert [path for path in written if not path.startswith(own)] == []
             assert (config.read_bytes(), config.stat().st_mtime_ns) == (before, changed_ns)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from appliance.sensing.bank import InputNoisy
+from appliance.sensing.bank import InputNoisy, Uncounted
 from appliance.sensing.debounce import CARROM_POCKET
 from tests.sensing.lines import MS, Lines, pocket
 
@@ -41,6 +41,22 @@ def test_two_plain_passages_stay_plain() -> None:
 def test_a_disc_that_tumbles_long_past_one_of_two_crossed_beams_is_still_plain_in_the_other() -> None:
     crossed = (pocket("a", 0, exclusive="ne"), pocket("b", 1, exclusive="ne"))
     assert doubts(("a", 1000, 200), ("b", 1010, 30), beams=crossed) == [None]
+
+
+ONE_AT_A_TIME = pocket("ne", 0, settings=replace(CARROM_POCKET, crowd=1))
+
+
+@pytest.mark.parametrize(("hand_from", "doubt"), [(2999, "unclear"), (3000, None)])
+def test_a_hand_counts_in_a_crowd(hand_from: int, doubt: str | None) -> None:
+    lines = Lines(ONE_AT_A_TIME)
+    lines.pulses(("ne", 1000, 46), ("ne", hand_from, 840))
+    assert [(each.doubt, each.reason) for each in lines.final()] == [(doubt, None), (None, Uncounted.HAND)]
+
+
+def test_the_pieces_of_a_hand_are_one_of_a_crowd() -> None:
+    pieces = [("ne", 1000, 500), ("ne", 1600, 60), ("ne", 1800, 60)]
+    assert doubts(*pieces, ("ne", 2400, 30), ("ne", 2900, 30)) == [None] * 5
+    assert doubts(*pieces, ("ne", 2200, 30), ("ne", 2550, 30), ("ne", 2900, 30))[3:] == ["unclear"] * 3
 
 
 def test_what_was_in_a_crowd_is_not_told_anew_when_the_crowd_is_forgotten() -> None:
@@ -80,6 +96,35 @@ def test_what_comes_with_shorter_pieces_is_a_hand_perhaps(piece: tuple[float, fl
 )
 def test_what_is_no_piece_of_a_hand_leaves_it_plain(piece: tuple[float, float], why: str) -> None:
     assert beside(piece) == [None], why
+
+
+SLOW_PIECE = replace(CARROM_POCKET, min_dwell_ns=6 * MS, unclear_from_ns=55 * MS)
+MEN = pocket("men", 0, settings=SLOW_PIECE)
+
+
+@pytest.mark.parametrize("spike", [0.3, 0.8, 1.4])
+def test_a_spike_between_two_pieces_of_a_hand_holds_them_together(spike: float) -> None:
+    assert doubts(("men", 1000, 35), ("men", 1171, spike), ("men", 1464, 130), beams=(MEN,)) == ["unclear"] * 2
+    # A striker that slides by, and a stir: 519 ms between them, a spike halfway.
+    stir = ("chute", 1393, spike), ("chute", 1640, 2.8)
+    assert doubts(("chute", 1000, 122), *stir, beams=(CHUTE,)) == ["unclear"]
+    lines = Lines(NE)
+    lines.pulses(("ne", 1000, 60), ("ne", 1200, spike), ("ne", 1450, 500))
+    assert [each.reason for each in lines.final()] == [Uncounted.HAND] * 2
+
+
+def test_a_glitch_holds_nothing_together() -> None:
+    assert doubts(("men", 1000, 35), ("men", 1171, 0.2), ("men", 1464, 130), beams=(MEN,)) == [None, "unclear"]
+
+
+def test_a_lamp_holds_nothing_together() -> None:
+    spikes = [("men", 1040 + 100 * n, 1.0) for n in range(4)]
+    assert doubts(("men", 1000, 35), *spikes, ("men", 1464, 130), beams=(MEN,)) == [None, "unclear"]
+
+
+def test_the_bounce_of_a_piece_holds_it_together_with_the_next() -> None:
+    pieces = ("men", 1000, 50), ("men", 1191, 31), ("men", 1283, 3), ("men", 1559, 114)
+    assert doubts(*pieces, beams=(MEN,)) == ["unclear"] * 3
 
 
 def test_the_bounce_of_one_disc_says_nothing_of_the_next() -> None:

@@ -39,10 +39,25 @@ def test_one_beam_that_stays_intact_shows_that_it_is_none():
     assert len(lines.counted()) == 3
 
 
-def test_two_beams_are_too_few_to_tell():
+@pytest.mark.parametrize(("later_ms", "doubt"), [(2, "unclear"), (2.001, None)])
+def test_two_beams_are_too_few_to_tell_and_the_table_asks(later_ms, doubt):
     lines = Lines(*FOUR[:2])
+    lines.pulses(("ne", 1000, 30), ("nw", 1000, 30 + later_ms), ("ne", 2000, 30), ("nw", 2050, 30))
+    assert [each.doubt for each in lines.final()] == [doubt, doubt, None, None]
+
+
+def test_two_beams_are_asked_about_where_no_other_could_tell():
+    lines = Lines(*FOUR, dark=("sw",))
+    lines.edge("se", True, 500)
     lines.pulses(("ne", 1000, 30), ("nw", 1000, 30))
-    assert len(lines.counted()) == 2
+    assert [each.doubt for each in lines.final()] == ["unclear", "unclear"]
+
+
+def test_two_crossed_beams_that_see_one_object_at_once_are_no_dip():
+    beams = [replace(pocket(name, channel, exclusive="ne"), place="ne") for channel, name in enumerate("ab")]
+    lines = Lines(*beams)
+    lines.pulses(("a", 1000, 30), ("b", 1000, 30))
+    assert [each.doubt for each in lines.final()] == [None]
 
 
 def test_a_beam_out_of_service_has_no_say():
