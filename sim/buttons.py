@@ -21,6 +21,8 @@ from sim.truth import Drop, TrueStroke
 MOST_ANSWERS = 16
 MOST_TOLD_AGAIN = 3
 CARPETBALL = "carpetball"
+LONGEST_NS = 2_000_000_000
+"""Nobody takes what falls later than this for a part of the same passage."""
 
 
 @dataclass(slots=True)
@@ -124,15 +126,11 @@ class People:
         if meant is None:
             return []
         starts = sorted({f.started_ns for f in fallen.values() if f.place == meant.place})
-        later = [start for start in starts if start > meant.started_ns]
-        until = later[0] if later else None
+        until = min([*(start for start in starts if start > meant.started_ns), meant.started_ns + LONGEST_NS])
         found = [
             drop
             for drop in self._dropped()
-            if drop.place == meant.place
-            and drop.pulses
-            and drop.first_us * NS_PER_US >= meant.started_ns
-            and (until is None or drop.first_us * NS_PER_US < until)
+            if drop.place == meant.place and drop.pulses and meant.started_ns <= drop.first_us * NS_PER_US < until
         ]
         return sorted(found, key=lambda drop: drop.first_us)
 
