@@ -18,6 +18,8 @@ from appliance.sensing.debounce import MS, DebounceSettings, Passage
 
 Doubt = Literal["possibly_two", "unclear"]
 
+ONLY_ONE = ("striker", "queen")
+
 TWIN_PERCENT = 60
 TWIN_LEAST_NS = 8 * MS
 USUAL_FROM = 20

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 
 from appliance.sensing.crowd import crowded
 from appliance.sensing.debounce import MS, SECOND, STIR_NS, Passage
-from appliance.sensing.doubt import Doubt, Usual, doubt_of, is_twice
+from appliance.sensing.doubt import ONLY_ONE, Doubt, Usual, doubt_of, is_twice
 from appliance.sensing.hands import Stretch, apart_ns, is_hand, of_the_hand
 from appliance.sensing.inputs import Beam
 from appliance.sensing.signals import PassageSeen, Uncounted
@@ -301,4 +301,6 @@ def _judged(sightings: list[Sighting], unlike: frozenset[str]) -> PassageSeen:
 def _doubt(sighting: Sighting) -> Doubt | None:
     if sighting.in_crowd or sighting.in_dip or sighting.near_unclear:
         return "unclear"
-    return doubt_of(sighting.passage, sighting.beam.settings, sighting.usual_ns)
+    doubt = doubt_of(sighting.passage, sighting.beam.settings, sighting.usual_ns)
+    is_of_one = len(sighting.beam.passes) == 1 and sighting.beam.passes[0] in ONLY_ONE
+    return "unclear" if doubt == "possibly_two" and is_of_one else doubt

@@ -143,8 +143,9 @@ def _revise(draft: Draft, passed: Passed, closed_in: int | None, fallen: Fallen)
     still_possible = tuple(name for name in fallen.candidates if name in passed.candidates)
     revised = replace(fallen, doubt=passed.doubt, candidates=still_possible or fallen.candidates)
     if fallen.by_key and passed.doubt == "unclear" and fallen.doubt != "unclear":
-        # The key was taken for an object's that looked certain, and may have been meant for another one.
-        revised = replace(revised, told=None, by_key=False)
+        # Nobody has seen whether it fell, and the key may have been meant for another one; but if it did, that it was.
+        named = tuple(name for name in revised.candidates if name == fallen.told)
+        revised = replace(revised, told=None, by_key=False, candidates=named or revised.candidates)
     if in_open:
         if revised != fallen:
             draft.emit(FallenRevised(revised))

@@ -10,10 +10,9 @@ knows which: the first is *contested*, and asked about; the others are none as s
 from collections.abc import Sequence
 from dataclasses import replace
 
-from appliance.sensing.doubt import Doubt
+from appliance.sensing.doubt import ONLY_ONE, Doubt
 from appliance.table.model import NOTHING, Fallen
 
-ONLY_ONE = ("striker", "queen")
 SECOND = "b"
 """What the id of a passage's second object ends in."""
 

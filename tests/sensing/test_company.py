@@ -127,6 +127,12 @@ def test_the_bounce_of_a_piece_holds_it_together_with_the_next() -> None:
     assert doubts(*pieces, beams=(MEN,)) == ["unclear"] * 3
 
 
+@pytest.mark.parametrize(("passes", "doubt"), [(("striker",), "unclear"), (("striker", "white"), "possibly_two")])
+def test_what_would_be_two_strikers_is_unclear(passes: tuple[str, ...], doubt: str) -> None:
+    slide = pocket("chute", 0, passes=passes, settings=SLIDES)
+    assert doubts(("chute", 1000, 60), ("chute", 1125, 61), beams=(slide,)) == [doubt]
+
+
 def test_the_bounce_of_one_disc_says_nothing_of_the_next() -> None:
     discs = ("chute", 1000, 40), ("chute", 1060, 4), ("chute", 1200, 40)
     assert doubts(*discs, beams=(CHUTE,)) == [None, None]

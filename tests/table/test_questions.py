@@ -533,6 +533,23 @@ def test_what_a_key_was_taken_to_name_and_turns_out_to_be_unclear_is_asked_about
     assert named(table) == [None]
     table.press(1, at=4)
     assert [question["kind"] for question in table.questions] == ["did_it_fall"]
+    table.do("answer", value=True)
+    assert table.strokes == [["queen"]], "if it fell, it was what the key said"
+
+
+def test_another_press_of_that_key_leaves_the_first_as_it_was_meant():
+    """A key for the cue ball, pressed twice by mistake, and a hand that takes the ball out meanwhile."""
+    table = lined_up("ask")
+    table.passes(at=2, place="south")
+    keyed(table, "cue", 3)
+    table.passes(at=2, place="south", doubt="unclear")
+    table.passes(at=3.3, place="south", doubt="unclear")
+    keyed(table, "cue", 3.6)
+    table.press(1, at=10)
+    for question in table.questions:
+        table.do("answer", question=question["id"], value=True)
+    assert table.pending == []
+    assert [table.rules["ends"][end]["in_play"] for end in ("north", "south")] == [5, 5]
 
 
 @pytest.mark.parametrize("reason", [Uncounted.NOISE, Uncounted.DIP])
