@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from appliance.clock import Clock
+from appliance.grammar import how_many
 from appliance.history import latest_of
 from appliance.journal import JournalError, NoJournalError
 from appliance.journal.copies import check_copy, copy_journal
@@ -81,7 +82,8 @@ def _content(file: Path) -> str:
     newest = max(matches, key=lambda entry: entry.first_seq).stamp
     began = datetime.fromtimestamp(newest.wall_ns // 1_000_000_000).astimezone()
     when = f", begun {began:%Y-%m-%d %H:%M}" if newest.clock_synchronised else ""
-    return f"{len(matches)} matches up to match {state.match.id}{when}, accepted inputs: {state.seq}"
+    played = how_many(len(matches), "match", "matches")
+    return f"{played} up to match {state.match.id}{when}, accepted inputs: {state.seq}"
 
 
 def _refuse_to_overwrite(target: Path, directory: Path) -> None:

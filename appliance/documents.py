@@ -6,6 +6,7 @@ from typing import Any
 
 from appliance import __version__
 from appliance.config import Settings
+from appliance.grammar import how_many
 from appliance.journal import JournalHealth, Stamp
 from appliance.mqtt.topics import (
     BEAM_SCHEMA,
@@ -184,13 +185,15 @@ def _strays(bank: SensorBank) -> dict[str, Any]:
     reasons: list[str] = []
     if bank.unknown_channels:
         reasons.append(
-            f"{bank.unknown_channels} changes came from wires that the configuration does not know: "
-            "something is connected to the wrong input, or is missing in the file."
+            how_many(bank.unknown_channels, "change came from a wire", "changes came from wires")
+            + " that the configuration does not know: something is connected to the wrong input, or is missing in the"
+            " file."
         )
     if bank.unplaced_colours:
         reasons.append(
-            f"{bank.unplaced_colours} colours were told with no passage in the second before: the beam beside that "
-            "colour sensor misses objects, or the sensor sees something else."
+            how_many(bank.unplaced_colours, "colour was told", "colours were told")
+            + " with no passage in the second before: the beam beside that colour sensor misses objects, or the sensor"
+            " sees something else."
         )
     return {
         "unknown_channels": bank.unknown_channels,

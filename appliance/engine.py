@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any
 
 from appliance.events import Chatter, Edge, EdgeId, EdgesLost, Levels, SourceBack, SourceInput, SourceLost
+from appliance.grammar import how_many
 from appliance.journal import Answer, Batch, Record, Recovered, SourceRow, Stamp
 from appliance.records import ends_stroke, is_fact, read_record, read_row, write_event, write_row
 from appliance.sensing.bank import (
@@ -243,7 +244,8 @@ class Engine:
                 outputs += self._source_back(item, stamp)
             case EdgesLost():
                 self._losses[item.source] = (stamp.monotonic_ns, item.count + self._lost_lately(item.source, stamp))
-                reason = f"{item.count} changes were lost before they could be handed over"
+                lost = how_many(item.count, "change was lost before it", "changes were lost before they")
+                reason = f"{lost} could be handed over"
                 outputs.append(self._told({"event": "beam_fault", "source": item.source, "reason": reason}))
             case _:
                 # Levels are read a moment before they are told; a source's clock never goes back for that.
@@ -298,7 +300,9 @@ class Engine:
     def loss_at(self, source: str, stamp: Stamp) -> str | None:
         """What a source has lost lately, and what to do about it, in a sentence."""
         count = self._lost_lately(source, stamp)
-        return f"{count} changes were lost lately: look whether the score is right" if count else None
+        if not count:
+            return None
+        return f"{how_many(count, 'change was', 'changes were')} lost lately: look whether the score is right"
 
     def _lost_lately(self, source: str, stamp: Stamp) -> int:
         at_ns, count = self._losses.get(source, (0, 0))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from appliance.documents import instant
+from appliance.grammar import how_many
 from appliance.journal import SourceRow, Stretch
 
 _NS_PER_MS = 1_000_000
@@ -24,10 +25,8 @@ def _sentence(source: str, channel: int, rows: list[tuple[SourceRow, Stretch]]) 
     shortest = [stretch.shortest_ns for _, stretch in rows if stretch.shortest_ns is not None]
     longest = [stretch.longest_ns for _, stretch in rows if stretch.longest_ns is not None]
     broken = f", broken for {_ms(min(shortest))} to {_ms(max(longest))} ms" if shortest and longest else ""
-    return (
-        f"{edges} changes of noise at {source}, channel {channel}, are kept as a sum: {since} to"
-        f" {instant(last.stamp.wall_ns)}{broken}"
-    )
+    kept = how_many(edges, "change of noise is kept as a sum", "changes of noise are kept as a sum")
+    return f"{source}, channel {channel}: {kept}, {since} to {instant(last.stamp.wall_ns)}{broken}"
 
 
 def _ms(width_ns: int) -> str:

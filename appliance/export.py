@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import TextIO
 
+from appliance.grammar import there_are
 from appliance.history import latest, matches
 from appliance.journal import JournalError
 from appliance.table.view import observation_lines
@@ -25,7 +26,7 @@ def export_observations(directory: Path, match_id: str | None, out: TextIO, err:
         else:
             every = matches(directory)
             found = every.get(match_id)
-            known = f"there is no match {match_id}; there are {', '.join(every) or 'none'}"
+            known = f"there is no match {match_id}; {there_are(list(every))}"
     except JournalError as error:
         print(f"pocketbeam: {error}", file=err)
         return BAD_INPUT

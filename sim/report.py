@@ -12,6 +12,7 @@ from math import log10
 from pathlib import Path
 from typing import Any, TextIO
 
+from appliance.grammar import how_many
 from sim.account import Figures, Odd, figures
 from sim.evening import play
 from sim.tiers import TIERS, Tier
@@ -72,7 +73,7 @@ def measure(
 def _progress(matches: int, err: TextIO) -> Callable[[int], None]:
     def played(count: int) -> None:
         end = "\n" if count == matches else ""
-        print(f"\r{count} of {matches} matches", end=end, file=err, flush=True)
+        print(f"\r{count} of {how_many(matches, 'match', 'matches')}", end=end, file=err, flush=True)
 
     return played if err.isatty() else lambda count: None
 
@@ -111,9 +112,11 @@ def text(document: dict[str, Any]) -> str:
         return f"  {name:<22}{value:>8}  {100 * value / strokes:7.3f} %  {what}"
 
     faults = f", with {', '.join(document['faults'])}" if document["faults"] else ""
-    head = f"{document['tier']}, {document['game']}: {document['matches']} matches from seed {document['seed']}"
+    matches = how_many(document["matches"], "match", "matches")
+    head = f"{document['tier']}, {document['game']}: {matches} from seed {document['seed']}{faults}"
+    wrong = how_many(document["put_right"] + document["never_put_right"], "time")
     lines = [
-        f"{head}{faults}: {document['strokes']} strokes in {document['hours']:.0f} hours of play",
+        f"{head}: {how_many(document['strokes'], 'stroke')} in {how_many(round(document['hours']), 'hour')} of play",
         row("right without help", document["right_without_help"], "nothing told, nothing assumed"),
         row("asked", document["asked"], "right, because somebody named what fell"),
         row("assumed right", document["assumed_right"], "marked as assumed"),
@@ -125,13 +128,15 @@ def text(document: dict[str, Any]) -> str:
         row("count and striker", document["right_count"], "right without help, whatever the colours"),
         f"  taps per stroke {document['taps_per_stroke']:.2f}, per pass {document['taps_per_pass']:.2f}, per pocketing "
         f"stroke {document['taps_per_pocketing_stroke']:.2f} (per object {document['object_taps_per_object']:.2f}, and "
-        f"{document['taps_done_pocketing']} times done)",
-        f"  more than one an object in {document['pocketing_with_more_taps']} of {document['pocketing']} pocketing "
-        f"strokes, more than one in {document['passes_with_more_taps']} passes",
-        f"  of {document['points']} objects {document['points_lost']} lost, {document['invented']} invented (of them "
-        f"{document['invented_misread']} misread by a sensor), {document['moved']} counted in the stroke beside theirs",
-        f"  the score was wrong {document['put_right'] + document['never_put_right']} times, put right "
-        f"{document['mean_turns_until_put_right']:.1f} turns later with {document['repairs']} requests; "
+        f"{how_many(document['taps_done_pocketing'], 'time')} done)",
+        f"  more than one an object in {document['pocketing_with_more_taps']} of "
+        f"{how_many(document['pocketing'], 'pocketing stroke')}, more than one in "
+        f"{how_many(document['passes_with_more_taps'], 'pass', 'passes')}",
+        f"  of {how_many(document['points'], 'object')} {document['points_lost']} lost, "
+        f"{document['invented']} invented (of them {document['invented_misread']} misread by a "
+        f"sensor), {document['moved']} counted in the stroke beside theirs",
+        f"  the score was wrong {wrong}, put right "
+        f"{document['mean_turns_until_put_right']:.1f} turns later with {how_many(document['repairs'], 'request')}; "
         f"never: {document['never_put_right']}, given up: {document['given_up']}",
     ]
     return "\n".join(lines)
@@ -163,6 +168,7 @@ def picture(document: dict[str, Any]) -> str:
     """Where strokes are lost: one bar a heap, on a scale from a hundredth of a percent to all."""
     strokes = max(1, document["strokes"])
     title = f"{document['tier']}, {document['game']}: where strokes are lost"
+    matches = how_many(document["matches"], "simulated match", "simulated matches")
     said = "; ".join(f"{name} {100 * document[key] / strokes:.3f} %" for key, name, _ in _ROWS)
     body = [_tick(share) for share in (0.0001, 0.001, 0.01, 0.1, 1.0)]
     for index, (key, name, colour) in enumerate(_ROWS):
@@ -179,7 +185,7 @@ def picture(document: dict[str, Any]) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 {height}" role="img" '
             'font-family="sans-serif" font-size="14" fill="#222">',
             f"<title>{escape(title)}</title>",
-            f"<desc>{escape(said)}, of {strokes} strokes in {document['matches']} simulated matches.</desc>",
+            f"<desc>{escape(said)}, of {how_many(strokes, 'stroke')} in {matches}.</desc>",
             f'<rect width="760" height="{height}" fill="#fff"/>',
             f'<text x="20" y="24" font-size="16" font-weight="bold">{escape(title)}</text>',
             *body,

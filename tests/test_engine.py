@@ -536,6 +536,15 @@ def test_a_loss_that_the_board_told_is_acknowledged_and_not_told_again_after_a_r
     assert again.recovered.progress["board"] == {BOARD_BOOT: 42}
 
 
+@pytest.mark.parametrize(("count", "said"), [(1, "1 change was lost"), (2, "2 changes were lost")])
+def test_a_loss_is_told_with_how_many(count: int, said: str):
+    table, _ = playing()
+    outputs = table.hear(EdgesLost("board", count, ns(2), EdgeId(BOARD_BOOT, 41)))
+    (reason,) = (news["reason"] for output in outputs for news in output.news)
+    assert reason.startswith(f"{said} before ")
+    assert table.engine.loss_at("board", stamp(3)) == f"{said} lately: look whether the score is right"
+
+
 def recovered_above(table: Table, floor: int) -> Table:
     """The same table on what is durable of it, after a loss of everything up to `floor`."""
     again = Table.__new__(Table)

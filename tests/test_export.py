@@ -79,7 +79,7 @@ def test_an_unknown_match_is_one_sentence_with_those_that_are_there(
     Kept(tmp_path).close()
     assert main(["export", "--observations", "--state-dir", str(tmp_path), "--match", "m7"]) == 2
     out, err = capsys.readouterr()
-    assert (out, err) == ("", "pocketbeam: there is no match m7; there are m1\n")
+    assert (out, err) == ("", "pocketbeam: there is no match m7; there is m1\n")
 
 
 @pytest.mark.parametrize("command", [["export", "--observations"], ["status"]])

@@ -3,6 +3,8 @@
 import logging
 import sys
 
+from appliance.grammar import times
+
 LEVELS = ("debug", "info", "warning", "error")
 PACKAGES = ("appliance", "sim")
 
@@ -31,7 +33,7 @@ class _Once(logging.Filter):
             self._again += 1
             return False
         if self._again:
-            record.msg = f"{line[1]} (the line before came {self._again} times more)"
+            record.msg = f"{line[1]} (the line before came {times(self._again)} more)"
             record.args = ()
         self._last, self._again = line, 0
         return True

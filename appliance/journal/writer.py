@@ -24,6 +24,7 @@ from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from appliance.clock import Clock, SystemClock
+from appliance.grammar import how_many
 from appliance.journal.backups import BackupThread
 from appliance.journal.copies import journal_bytes, newest_sound_copy
 from appliance.journal.lock import DirectoryLock
@@ -213,7 +214,8 @@ class Journal:
         self._lock.release()
         lost = self._appended - self._synced
         if lost:
-            raise UnsavedError(f"{lost} batches could not be written and are lost: {self._reason}")
+            told = how_many(lost, "batch could not be written and is lost", "batches could not be written and are lost")
+            raise UnsavedError(f"{told}: {self._reason}")
 
     # -- the start -----------------------------------------------------------------------------------------
 
@@ -324,7 +326,9 @@ class Journal:
             if salvage:
                 self._salvaged_on = copy
                 since = f" since the backup {copy.name}" if copy is not None else ""
-                lost = f"{salvage.inputs} inputs{since} could be read in it, what may have come after them is lost"
+                after = "it" if salvage.inputs == 1 else "them"
+                found = f"{how_many(salvage.inputs, 'input')}{since}"
+                lost = f"{found} could be read in it, what may have come after {after} is lost"
             elif copy is None:
                 lost = "an empty journal has taken over: nothing of what was played is there"
             else:

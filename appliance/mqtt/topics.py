@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from appliance.grammar import how_many
 from appliance.names import beside_numbers
 
 BASE = "pocketbeam"
@@ -235,7 +236,7 @@ def _sides_line(rules: Document, names: _Names) -> list[str]:
     if rules["phase"] == "board_over":
         result = rules["board_result"]
         if result:
-            points = "1 point" if result["points"] == 1 else f"{result['points']} points"
+            points = how_many(result["points"], "point")
             parts.append(f"board to {names.side(result['winner'])}, {points}")
         return parts
     turn = rules["turn"]

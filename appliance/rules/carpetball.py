@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from appliance.grammar import how_many
 from appliance.rules.copying import changed
 from appliance.rules.events import (
     BallsPaid,
@@ -29,7 +30,7 @@ from appliance.rules.events import (
 )
 from appliance.rules.observations import LineUp, NextRound, Observation, Recount, Throw, Withdraw
 from appliance.rules.options import CarpetballOptions
-from appliance.rules.parsing import BadInput, amount
+from appliance.rules.parsing import MOST, BadInput, amount
 from appliance.rules.positions import ENDS, CarpetballPosition, contradiction
 from appliance.rules.values import Instruction, Refusal, Ruling, impossible_count, wrong_phase
 
@@ -112,6 +113,10 @@ def decide(state: CarpetballState, observation: Observation) -> Ruling | Refusal
     return wrong_phase("there is no such observation in carpetball")
 
 
+def _balls(count: int) -> str:
+    return how_many(count, "ball") if abs(count) <= MOST else f"{amount(count)} of balls"
+
+
 def _out_of_play(state: CarpetballState) -> Refusal:
     if state.phase == "line_up":
         return wrong_phase("the balls must be lined up first")
@@ -139,10 +144,10 @@ def _throw(state: CarpetballState, throw: Throw) -> Ruling | Refusal:
         ("south", throw.out_south, state.south),
     ):
         if out > there:
-            return impossible_count(f"{amount(out)} balls of the {name} end are out, but it has only {there} in play")
+            return impossible_count(f"{_balls(out)} of the {name} end cannot be out: it has only {there} in play")
     there = state.north + state.south + 1
     if throw.off_table > there:
-        return impossible_count(f"{amount(throw.off_table)} balls left the table, but only {there} were on it")
+        return impossible_count(f"{_balls(throw.off_table)} cannot have left the table: it had only {there} on it")
 
     player, other = player_at(state, end), other_end(end)
     events: list[Event] = [
@@ -214,7 +219,7 @@ def _withdraw(state: CarpetballState, withdraw: Withdraw) -> Ruling | Refusal:
     end, there = withdraw.end, balls(state, withdraw.end)
     if not 1 <= withdraw.balls <= there:
         return impossible_count(
-            f"{amount(withdraw.balls)} balls cannot be withdrawn at the {end} end, which has {there} in play"
+            f"{_balls(withdraw.balls)} cannot be withdrawn at the {end} end, which has {there} in play"
         )
     events: list[Event] = [BallsWithdrawn(player_at(state, end), end, withdraw.balls)]
     instructions: list[Instruction] = []

@@ -17,6 +17,7 @@ from contextlib import suppress
 import serial
 
 from appliance.events import SourceInput
+from appliance.grammar import how_many
 from appliance.link.counters import LinkCounters
 from appliance.link.messages import BOARDS, ForeignHello, Hello
 from appliance.link.session import HostSession, LinkState
@@ -117,7 +118,8 @@ class SerialSource:
             return None
         board = BOARDS.get(hello.board, f"board {hello.board}")
         firmware = ".".join(map(str, hello.firmware))
-        return f"{board}, firmware {firmware}, protocol {hello.protocol}, {hello.levels.channels} inputs"
+        inputs = how_many(hello.levels.channels, "input")
+        return f"{board}, firmware {firmware}, protocol {hello.protocol}, {inputs}"
 
     @property
     def delivered(self) -> tuple[int, int] | None:

@@ -14,6 +14,7 @@ from appliance.clock import Clock
 from appliance.config import Settings
 from appliance.config.settings import Beam, Button
 from appliance.events import Brightness, Edge, Levels
+from appliance.grammar import how_many
 from appliance.ports import REAL, Ports
 from appliance.tools.console import Console
 from appliance.tools.doctor import check_sources
@@ -237,7 +238,7 @@ class Guide:
         await self._until(enough, line, ends=lambda: len(passages()) >= ENOUGH_PASSES)
         seen = passages()
         glitches = [pulse for pulse in line.pulses if pulse not in counted(line.pulses, longer_than_ns)]
-        self.console.say(f"    {len(seen)} passages seen.")
+        self.console.say(f"    {how_many(len(seen), 'passage')} seen.")
         return tuple(pulse.width_ns for pulse in seen), tuple(pulse.solid_ns for pulse in glitches)
 
     async def _button(self, button: Button) -> int | None:

@@ -17,6 +17,7 @@ from appliance.clock import Clock
 from appliance.config import Settings, Source
 from appliance.config.settings import Beam, Button
 from appliance.daemon import WELL
+from appliance.grammar import how_many
 from appliance.history import latest
 from appliance.journal import JournalError, NoJournalError
 from appliance.link.messages import PROTOCOL_VERSION, ForeignHello
@@ -113,7 +114,7 @@ def check_journal(directory: Path) -> list[Finding]:
         return [well("journal", f"{directory} can be written to; no match has begun")]
     except JournalError as error:
         return [wrong("journal", str(error))]
-    told = f"match {state.match.id}, {state.seq} accepted inputs" if state else "no match has begun"
+    told = f"match {state.match.id}, {how_many(state.seq, 'accepted input')}" if state else "no match has begun"
     return [well("journal", f"{directory}: {told}")]
 
 
@@ -314,8 +315,10 @@ def _told_beam(part: str, told: Mapping[str, Any] | None) -> Finding:
         return _restart(part)
     if told["state"] == "ok":
         summed = told.get("summed")
-        noise = f"; {summed} changes were noise, and are kept as a sum" if summed else ""
-        return well(part, f"clear; {told['passages']} passages, {told['glitches']} glitches{noise}")
+        was_noise = how_many(summed or 0, "change was noise, and is", "changes were noise, and are")
+        noise = f"; {was_noise} kept as a sum" if summed else ""
+        passages, glitches = how_many(told["passages"], "passage"), how_many(told["glitches"], "glitch", "glitches")
+        return well(part, f"clear; {passages}, {glitches}{noise}")
     verdict = Verdict.UNKNOWN if told["state"] == "unknown" else Verdict.WRONG
     return Finding(part, verdict, f"{told['state'].replace('_', ' ')}: {told['reason'] or 'look at it'}")
 

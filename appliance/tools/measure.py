@@ -11,6 +11,7 @@ from itertools import pairwise
 from math import sqrt
 from statistics import median
 
+from appliance.grammar import how_many, times
 from appliance.sensing.debounce import DebounceSettings
 
 MERGE_NS = 70_000_000
@@ -122,7 +123,7 @@ def propose(
     troubles: list[str] = []
     if measured.restless > NOISE_LIMIT:
         troubles.append(
-            f"changed {measured.restless} times while nobody touched it: look for sunlight, lamps or a loose wire"
+            f"changed {times(measured.restless)} while nobody touched it: look for sunlight, lamps or a loose wire"
         )
     if measured.broken is None:
         return Proposal(None, None, (*troubles, _dead(measured, blocked_level)))
@@ -176,11 +177,15 @@ def _of_the_magnet(measured: Measured) -> list[str]:
             "dead or lies the wrong way, or a magnet that is too weak"
         )
     if measured.unfelt:
-        troubles.append(f"did not feel {measured.unfelt} cue balls that broke the beam before it: look at the magnet")
+        unfelt = how_many(measured.unfelt, "cue ball")
+        troubles.append(f"did not feel {unfelt} that broke the beam before it: look at the magnet")
     if measured.strangers:
-        troubles.append(
-            f"felt {measured.strangers} other balls: there is iron or a magnet in them, or the cue ball was too near"
+        felt = how_many(
+            measured.strangers,
+            "other ball: there is iron or a magnet in it",
+            "other balls: there is iron or a magnet in them",
         )
+        troubles.append(f"felt {felt}, or the cue ball was too near")
     return troubles
 
 

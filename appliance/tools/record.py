@@ -16,6 +16,7 @@ from typing import IO
 
 from appliance.clock import Clock
 from appliance.config import Settings
+from appliance.grammar import how_many, times
 from appliance.journal import JournalReader, read
 from appliance.records import UnreadableRecordError
 from appliance.table.model import TableState
@@ -231,7 +232,10 @@ def _write(line: object, out: IO[str]) -> None:
 
 
 def _told(recorder: Recorder) -> str:
-    lost = f"; {recorder.lost} times a source had lost changes, which no recording can tell" if recorder.lost else ""
+    lost = f"; {times(recorder.lost)} a source had lost changes, which no recording can tell" if recorder.lost else ""
     summed = sum(recorder.noise.values())
-    noise = f"; {summed} changes of noise are in it as a sum, since the journal keeps no more of them" if summed else ""
-    return f"{recorder.edges + recorder.others} edges, colours and requests were written{noise}{lost}"
+    sums = how_many(summed, "change of noise is in it as a sum", "changes of noise are in it as a sum")
+    noise = f"; {sums}, since the journal keeps no more of noise" if summed else ""
+    lines = recorder.edges + recorder.others
+    written = how_many(lines, "edge, colour or request was", "edges, colours and requests were")
+    return f"{written} written{noise}{lost}"

@@ -16,6 +16,7 @@ from difflib import SequenceMatcher
 from typing import Any, TextIO
 
 from appliance.config import Settings
+from appliance.grammar import how_many, there_are, times
 from appliance.history import matches_of
 from appliance.journal import JournalReader
 from appliance.mqtt.topics import line
@@ -38,7 +39,7 @@ def rejudge(reader: JournalReader, settings: Settings, match_id: str | None, out
     if wanted is None:
         raise RecordError("no match has begun: there is nothing to judge")
     if wanted not in states:
-        raise RecordError(f"there is no match {wanted}; there are {', '.join(states)}")
+        raise RecordError(f"there is no match {wanted}; {there_are(list(states))}")
     before = states[wanted]
     refusals = io.StringIO()
     recording = match_lines(reader, settings, before)
@@ -47,7 +48,7 @@ def rejudge(reader: JournalReader, settings: Settings, match_id: str | None, out
         raise RecordError(refusals.getvalue().strip())
     changes = differences(observed(before.match), observed(after.match))
     told = recording.recorder
-    print(f"Match {wanted}, {told.edges} edges, judged with {settings.file or 'other settings'}:", file=out)
+    print(f"Match {wanted}, {how_many(told.edges, 'edge')}, judged with {settings.file or 'other settings'}:", file=out)
     for text in changes or ["Nothing would have been otherwise."]:
         print(text, file=out)
     people = {"table": settings.table.id, "players": state_body(before)["players"]}
@@ -65,18 +66,15 @@ def _reservations(told: Recorder) -> list[str]:
     """What the new account rests on besides edges."""
     found: list[str] = []
     if told.starts:
-        found.append(f"In it the program started anew, {_times(told.starts)}; the machine, {_times(told.reboots)}.")
+        found.append(f"In it the program started anew, {times(told.starts)}; the machine, {times(told.reboots)}.")
     found += (
-        f"{edges} changes at {source}, channel {channel}, are kept as a sum: noise again, whatever the settings."
+        f"{source}, channel {channel}: {how_many(edges, 'change is', 'changes are')} kept as a sum; noise again, "
+        "whatever the settings."
         for (source, channel), edges in sorted(told.noise.items())
     )
     if told.lost:
-        found.append(f"A source had lost changes, {_times(told.lost)}: what they were is not known.")
+        found.append(f"A source had lost changes, {times(told.lost)}: what they were is not known.")
     return found
-
-
-def _times(count: int) -> str:
-    return {0: "never", 1: "once"}.get(count, f"{count} times")
 
 
 def observed(match: Match) -> list[str]:

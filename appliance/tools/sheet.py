@@ -6,6 +6,7 @@ from typing import Any
 from appliance.config import Settings
 from appliance.config.settings import Beam, Button
 from appliance.documents import instant
+from appliance.grammar import how_many, times
 from appliance.sensing.bank import Button as ButtonInput
 from appliance.tools.measure import LEVELS, Measured, Proposal, propose
 from appliance.tools.rewrite import Changes
@@ -63,7 +64,7 @@ def sheet(
     for button in settings.buttons:
         lines.append(f"button {button.id}: {_button(button, buttons)}")
     accepted = sum(each.accepted for each in found.values())
-    lines += ["", f"{accepted} of {len(settings.beams)} beams accepted. Looked at by: ____________________"]
+    lines += ["", f"{accepted} of {how_many(len(settings.beams), 'beam')} accepted. Looked at by: ____________________"]
     return lines
 
 
@@ -80,7 +81,7 @@ def _beam(beam: Beam, measured: Measured | None, proposal: Proposal | None) -> S
     if measured.glitches_ns:
         lines.append(f"    glitches: {len(measured.glitches_ns)}, the longest {_ms(measured.longest_glitch_ns)}")
     if measured.restless:
-        lines.append(f"    changed {measured.restless} times while untouched")
+        lines.append(f"    changed {times(measured.restless)} while untouched")
     if proposal.blocked_level is not None:
         lines.append(f'    polarity was wrong: blocked_level = "{proposal.blocked_level}"')
     if proposal.min_dwell_ms is not None:
@@ -105,7 +106,8 @@ def _button(button: Button, buttons: Mapping[str, int | None]) -> str:
 
 def _widths(widths_ns: Sequence[int]) -> str:
     ordered = sorted(widths_ns)
-    return f"{len(ordered)} passages, {_ms(ordered[0])} to {_ms(ordered[-1])}, middle {_ms(ordered[len(ordered) // 2])}"
+    middle = ordered[len(ordered) // 2]
+    return f"{how_many(len(ordered), 'passage')}, {_ms(ordered[0])} to {_ms(ordered[-1])}, middle {_ms(middle)}"
 
 
 def _ms(ns: int) -> str:

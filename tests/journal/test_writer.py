@@ -1,5 +1,6 @@
 """The writer thread: groups, stalls, what a refusing disk does, and the end."""
 
+import codecs
 import os
 import shutil
 import sqlite3
@@ -181,6 +182,17 @@ def test_close_on_a_disk_that_still_refuses_says_what_is_lost(tmp_path: Path) ->
     assert reopened(tmp_path).last_seq == 1
 
 
+def test_of_one_batch_it_is_said_as_of_one(tmp_path: Path) -> None:
+    listener = Listener()
+    journal = Journal(tmp_path, "club-1", listener.on_synced, listener.on_safety, retry_pause_s=3_600)
+    journal.open()
+    with files_no_longer_than(0):
+        journal.append(batch(1))
+        listener.wait_unsafe()
+        with pytest.raises(UnsavedError, match=r"^1 batch could not be written and is lost: the journal"):
+            journal.close()
+
+
 def test_close_cuts_the_pause_short_and_tries_once_more(tmp_path: Path) -> None:
     listener = Listener()
     journal = Journal(tmp_path, "club-1", listener.on_synced, listener.on_safety, retry_pause_s=3_600)
@@ -200,6 +212,7 @@ def as_nobody() -> Iterator[None]:
     if os.geteuid() != 0:
         yield
         return
+    codecs.lookup("ascii")  # the journal reads with it; nobody may be allowed to load it from where Python is
     os.seteuid(NOBODY)
     try:
         yield

@@ -281,7 +281,7 @@ def test_noise_is_noise_again_and_everything_else_is_judged() -> None:
             same = said(table, table.settings)
             assert same[1] == "Nothing would have been otherwise."
             assert (
-                f"{summed} changes at board, channel {table.layout.beam_at('ne').channel}, are kept as a sum" in same[5]
+                f"board, channel {table.layout.beam_at('ne').channel}: {summed} changes are kept as a sum;" in same[5]
             )
             assert said(table, with_least(table, 5.5))[1:3] == [
                 "  was       1: stroke; pocketed white, white",

@@ -245,6 +245,21 @@ def test_carpetball_phases_and_counts() -> None:
     assert refused(state, {"type": "withdraw", "end": "north", "balls": 4}) == "impossible_count"
 
 
+@pytest.mark.parametrize(
+    ("throw", "said"),
+    [
+        ({"out": {"north": 1}}, "1 ball of the north end cannot be out: it has only 0 in play"),
+        ({"out": {"south": 2}}, "2 balls of the south end cannot be out: it has only 1 in play"),
+        ({"off_table": 10**9}, "1000000000 balls cannot have left the table: it had only 2 on it"),
+    ],
+)
+def test_carpetball_says_what_there_cannot_be(throw: dict[str, Any], said: str) -> None:
+    state = lined_up(0, 1, turn={"end": "north", "final_throw": True})
+    ruling = rules.decide(state, rules.parse_observation("carpetball", {"type": "throw", **throw}))
+    assert isinstance(ruling, rules.Refusal)
+    assert ruling.message == said
+
+
 def test_carpetball_recount() -> None:
     state = play(lined_up(), {"type": "recount", "ends": {"north": {"in_play": 5}}, "turn": {"end": "south"}})
     assert turn(state) == {"end": "south", "final_throw": False}

@@ -160,6 +160,14 @@ def test_the_text_says_the_same() -> None:
         assert f" {found[name]} " in said
 
 
+def test_the_text_tells_of_one_as_of_one() -> None:
+    of_four = document("T1", "new_carrom", 4)
+    said = text({name: 1 if isinstance(value, int) else value for name, value in of_four.items()} | {"hours": 1.2})
+    assert said.startswith("T1, new_carrom: 1 match from seed 1: 1 stroke in 1 hour of play\n")
+    assert "of 1 pocketing stroke, more than one in 1 pass\n  of 1 object 1 lost," in said
+    assert "with 1 request;" in said
+
+
 def test_the_picture_can_be_read_aloud() -> None:
     root = ElementTree.fromstring(picture(document("T1", "new_carrom", 4)))
     space = "{http://www.w3.org/2000/svg}"
