@@ -42,6 +42,7 @@ NAMES = ("Asha", "Ben", "Chitra", "Dan")
 FINISHED = frozenset({"match_over", "round_over"})
 SEATS = {"money_carrom": range(2, 5), "club_carrom": (2, 4), "new_carrom": (2, 4), "carpetball": range(2, 33)}
 BETWEEN_MATCHES_US = 15_000_000
+_ENDING = (signal.SIGINT, signal.SIGTERM)
 
 _log = logging.getLogger(__name__)
 
@@ -93,51 +94,58 @@ def _say_wrong(sentence: str) -> None:
 
 
 async def _until_interrupted(options: DemoOptions, players: tuple[str, ...]) -> int:
-    playing = asyncio.ensure_future(_demo(options, players))
-    interrupted = False
-
-    def interrupt() -> None:
-        nonlocal interrupted
-        interrupted = True
-        playing.cancel()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, interrupt)
-    try:
-        await playing
-    except asyncio.CancelledError:
-        if not interrupted:
-            raise
+    """Play until the end or Ctrl-C, and tidy up in a task of its own, which no further Ctrl-C reaches."""
+    loop = asyncio.get_running_loop()
+    stopped = False
+    async with AsyncExitStack() as stack:
+        stack.callback(_heed_no_more, loop)
+        playing = asyncio.ensure_future(_demo(options, players, stack))
+        for number in _ENDING:
+            loop.add_signal_handler(number, playing.cancel)
+        try:
+            await playing
+        except asyncio.CancelledError:
+            stopped = playing.cancelling() > 0
+            if not stopped:
+                raise
+    if stopped:
         print("Stopped.", flush=True)
     return 0
 
 
-async def _demo(options: DemoOptions, players: tuple[str, ...]) -> None:
+def _heed_no_more(loop: asyncio.AbstractEventLoop) -> None:
+    """All is tidied up; a Ctrl-C at this moment would only spoil the exit status."""
+    for number in _ENDING:
+        loop.remove_signal_handler(number)
+        signal.signal(number, signal.SIG_IGN)
+
+
+async def _demo(options: DemoOptions, players: tuple[str, ...], stack: AsyncExitStack) -> None:
+    """Put up everything, to be taken down with the stack, and play."""
     seed = secrets.randbelow(10_000) if options.seed is None else options.seed
     if options.truth is not None:
         options.truth.touch()  # a place that cannot be written to is told before the match, not after it
-    async with AsyncExitStack() as stack:
-        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pocketbeam-demo-")))
-        host, port = await stack.enter_async_context(_broker(options))
-        settings = _settings(options, players, directory, host, port)
-        clock = SimClock(SystemClock().wall_ns())
-        board = _board(options.game, directory / "board", clock, seed)
-        board.start()
-        stack.callback(board.stop)
-        daemon = TableDaemon(settings, clock)
-        await daemon.start()
-        stack.push_async_callback(daemon.stop)
-        pages = await stack.enter_async_context(_pages(options, host, port))
-        daemon.show_page(pages)
-        show_lines = options.speed is not None
-        umpire = await stack.enter_async_context(Umpire(host, port, TABLE, _print_line if show_lines else _ignore))
-        print(f"Scoreboard:  {pages}", flush=True)
-        print(f"Broker:      {host}:{port}, topics pocketbeam/{TABLE}/…", flush=True)
-        print(f"Playing {options.game} with seed {seed}; Ctrl-C stops everything.", flush=True)
-        driver = Driver(board, umpire.request, clock, options.speed)
-        while not daemon.is_connected(SOURCE):
-            await driver.rest(STEP_US)
-        await _play(options, players, seed, driver, umpire)
+    directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pocketbeam-demo-")))
+    host, port = await stack.enter_async_context(_broker(options))
+    settings = _settings(options, players, directory, host, port)
+    clock = SimClock(SystemClock().wall_ns())
+    board = _board(options.game, directory / "board", clock, seed)
+    board.start()
+    stack.callback(board.stop)
+    daemon = TableDaemon(settings, clock)
+    await daemon.start()
+    stack.push_async_callback(daemon.stop)
+    pages = await stack.enter_async_context(_pages(options, host, port))
+    daemon.show_page(pages)
+    show_lines = options.speed is not None
+    umpire = await stack.enter_async_context(Umpire(host, port, TABLE, _print_line if show_lines else _ignore))
+    print(f"Scoreboard:  {pages}", flush=True)
+    print(f"Broker:      {host}:{port}, topics pocketbeam/{TABLE}/…", flush=True)
+    print(f"Playing {options.game} with seed {seed}; Ctrl-C stops everything.", flush=True)
+    driver = Driver(board, umpire.request, clock, options.speed)
+    while not daemon.is_connected(SOURCE):
+        await driver.rest(STEP_US)
+    await _play(options, players, seed, driver, umpire)
 
 
 async def _play(options: DemoOptions, players: tuple[str, ...], seed: int, driver: Driver, umpire: Umpire) -> None:

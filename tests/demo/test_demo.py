@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -157,6 +158,62 @@ def test_ctrl_c_at_full_speed_leaves_no_traceback(tmp_path: Path) -> None:
         running.signal(signal.SIGINT)
         assert running.wait(10) == 0
         assert is_calm(running.err)
+
+
+INTERRUPTED_AGAIN = """
+import asyncio, os, signal
+import sim.demo
+
+class Interrupted(sim.demo.TableDaemon):
+    async def stop(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        await super().stop()
+        print("The table has stopped.", flush=True)
+
+sim.demo.TableDaemon = Interrupted
+raise SystemExit(sim.demo.main(sim.demo.DemoOptions(mqtt_port=0, http_port=0)))
+"""
+
+
+def test_ctrl_c_while_it_stops_does_not_keep_it_from_tidying_up(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED_AGAIN],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        try:
+            assert running.stdout is not None
+            assert any("Ctrl-C stops everything" in line for line in running.stdout)
+            running.send_signal(signal.SIGINT)
+            rest, err = running.communicate(timeout=15)
+        finally:
+            running.kill()
+    assert rest.splitlines()[-2:] == ["The table has stopped.", "Stopped."]
+    assert running.returncode == 0
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_again_and_again_until_it_has_ended_changes_nothing(tmp_path: Path, monkeypatch: Any) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    with program(tmp_path, "demo", "--http-port", "0", "--mqtt-port", "0", "--speed", "20") as running:
+        said(running, "Ctrl-C stops everything")
+        deadline = time.monotonic() + 20
+        while running.process.poll() is None:
+            running.signal(signal.SIGINT)
+            assert time.monotonic() < deadline, running.out
+            time.sleep(0.01)
+        assert running.wait(10) == 0, running.err
+        assert is_calm(running.err)
+        assert running.out.endswith("Stopped.\n")
+    assert list(temporary.iterdir()) == []
 
 
 def test_the_command_for_a_first_look_shows_a_page_that_knows_its_table(tmp_path: Path) -> None:
