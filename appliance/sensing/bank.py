@@ -67,7 +67,8 @@ _OUT = (Condition.BLOCKED, Condition.SETTLING)
 @dataclass(slots=True)
 class Line:
     """One input with all that watches its line. `dip_from_ns`: the break that is going on is a dip since then, unless
-    it lasts for long (`dip_is_doubted`: in the other beams it was a spike).
+    it lasts for long (`dip_is_doubted`: in the other beams it was a spike). `has_no_witness`: when the newest break
+    began, no other beam was intact that would have shown that it is no dip.
     """
 
     input: Input
@@ -77,6 +78,7 @@ class Line:
     newest: Passage | None = None
     dip_from_ns: int | None = None
     dip_is_doubted: bool = False
+    has_no_witness: bool = False
     _told: str | None = None
 
     def __post_init__(self) -> None:
@@ -271,20 +273,23 @@ class SensorBank:
         if dips.is_spike(line.input.channel):
             self._doubt_dip(beams.values())
             return []
-        if len({_place(beams[channel].input) for channel in channels}) < 2:
+        line.has_no_witness &= not line.debouncer.active
+        is_sure = len(channels) >= SURE_FROM
+        changed = [beams[channel] for channel in sorted(channels)]
+        if len({_place(each.input) for each in (changed if is_sure else beams.values())}) < 2:
             # Beams side by side may well see one object at the same moment.
             return []
         news: list[TableSignal] = []
-        for channel in sorted(channels):
-            each = beams[channel]
+        for each in changed:
             if each.debouncer.active:
-                if len(channels) >= SURE_FROM:
+                each.has_no_witness = True
+                if is_sure:
                     each.dip_from_ns = each.debouncer.void() or each.dip_from_ns
             elif isinstance(each.input, Beam):
                 group, between = self._groups[each.input.id], (dips.began_ns(channels), at_ns)
-                if len(channels) >= SURE_FROM:
+                if is_sure:
                     group.void(each.input, between, Uncounted.DIP)
-                else:
+                elif each.has_no_witness:
                     group.doubt(each.input, between)
                 news += self._group_news(each, at_ns)
         return news
@@ -366,13 +371,9 @@ class SensorBank:
         return Pressed(found, at_ns, passage.dwell_ns >= LONG_PRESS_NS, frozenset(self._going_on_at(at_ns)))
 
     def _going_on_at(self, at_ns: int) -> Iterator[tuple[str, int]]:
-        """The newest passages that had begun by then and ended later, by beam and start as they were told."""
-        for line in self._lines.values():
-            newest = line.newest
-            if newest is None or not newest.started_ns <= at_ns < newest.ended_ns or not isinstance(line.input, Beam):
-                continue
-            if (told := self._groups[line.input.id].told_as(line.input, newest.started_ns)) is not None:
-                yield told[0].id, told[1]
+        """The passages that had begun by then and ended later, by beam and start as they were told."""
+        for group in {id(group): group for group in self._groups.values()}.values():
+            yield from group.going_on_at(at_ns)
 
     def _look_for_hand(self, line: Line, now_ns: int) -> list[TableSignal]:
         """Something that is still in the beam, and has been for too long, is a hand already."""
@@ -400,7 +401,7 @@ class SensorBank:
 
 
 def _place(found: Input) -> str:
-    return found.place if isinstance(found, Beam) else found.id
+    return found.exclusive or found.place if isinstance(found, Beam) else found.id
 
 
 def _active(found: Input, level: int) -> bool:

@@ -5,7 +5,8 @@ was broken before has nothing to lose, and stands in nobody's way; one that stay
 does one that was broken for less than 1.5 ms: lamps flicker in all receivers at once, and a disc that passes meanwhile
 begins or ends with one of their spikes.
 
-Where two beams are all that could tell, they may have seen an object each: that is a dip perhaps.
+Where fewer than three change, and no other is intact, they may have seen an object each: what passed a beam while no
+other could bear witness, from its beginning to its end, was a dip perhaps.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,6 @@ from appliance.sensing.debounce import MS, STIR_NS
 WITHIN_NS = 2 * MS
 LONG_BEFORE_NS = 5 * MS
 SURE_FROM = 3
-PERHAPS_FROM = 2
 
 
 @dataclass(slots=True)
@@ -27,7 +27,8 @@ class Dips:
     _spikes: set[int] = field(default_factory=set)
 
     def edge(self, channel: int, at_ns: int, active: Mapping[int, bool]) -> frozenset[int]:
-        """A beam has changed; the channels of the dip that this completes, or none. `SURE_FROM` so many it is one.
+        """A beam has changed; the channels of the dip that this completes, or none. From `SURE_FROM` on it is one;
+        of fewer there is no witness.
 
         `active` holds every serviceable beam of the source, this one included: whether it is broken now.
         """
@@ -44,7 +45,7 @@ class Dips:
         changed = frozenset(each for each in alike if ago_ns[each] <= WITHIN_NS)
         others = [each for each in active if each not in changed]
         none_objects = all(active[each] and ago_ns[each] >= LONG_BEFORE_NS for each in others)
-        return changed if len(changed) >= PERHAPS_FROM and none_objects else frozenset()
+        return changed if len(active) > 1 and none_objects else frozenset()
 
     def is_spike(self, channel: int) -> bool:
         """Whether the newest break of that beam was one."""

@@ -17,7 +17,7 @@ Everything follows anew from the sightings of the last half minute, and what dif
 that a passage is more than one object, fewer, or none, may turn out after it was shown.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from appliance.sensing.crowd import crowded
@@ -165,6 +165,12 @@ class Group:
                 if sighting.beam is beam and sighting.passage.started_ns == started_ns:
                     return seen.sightings[0].beam, seen.sightings[0].passage.started_ns
         return None
+
+    def going_on_at(self, at_ns: int) -> Iterator[tuple[str, int]]:
+        """The objects that somebody who looked then may not have seen whole, by beam and start as they are told."""
+        for seen in self._seen:
+            if any(each.passage.started_ns <= at_ns < each.passage.ended_ns for each in seen.sightings):
+                yield seen.sightings[0].beam.id, seen.sightings[0].passage.started_ns
 
     def is_twice(self, beam: Beam) -> bool:
         """Whether that beam's newest passage has two pulses that are each as long as an object takes."""

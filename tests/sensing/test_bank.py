@@ -115,6 +115,13 @@ def test_a_press_tells_which_passage_was_going_on_as_the_button_went_down(down, 
     ]
 
 
+def test_a_press_tells_a_passage_that_another_one_of_its_beam_has_followed_since():
+    bank = begun()
+    edges = [*pulse("board", 0, 1, 100, 200), *pulse("board", 0, 1, 300, 320), *pulse("board", 8, 0, 150, 400)]
+    signals = feed(bank, *sorted(edges, key=lambda edge: edge.at_ns))
+    assert Pressed(UNDO, 150 * MS, amid=frozenset({("ne", 100 * MS)})) in signals
+
+
 def test_a_press_tells_a_passage_as_it_was_told_where_another_beam_saw_it_first():
     bank = SensorBank([replace(NE, exclusive="ne"), replace(NE, id="ne-across", channel=3, exclusive="ne"), UNDO])
     feed(bank, Levels("board", ((0, 0), (3, 0), (8, 1)), 0))

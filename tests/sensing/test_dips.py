@@ -7,7 +7,7 @@ import pytest
 from appliance.events import Edge
 from appliance.sensing.bank import StrikeSeen, StrikeSensor, Uncounted
 from appliance.sensing.debounce import STRIKE_SENSOR
-from tests.sensing.lines import MS, Lines, pocket
+from tests.sensing.lines import MS, Lines, pit, pocket
 
 FOUR = tuple(pocket(name, channel) for channel, name in enumerate(("ne", "nw", "se", "sw")))
 
@@ -39,11 +39,24 @@ def test_one_beam_that_stays_intact_shows_that_it_is_none():
     assert len(lines.counted()) == 3
 
 
-@pytest.mark.parametrize(("later_ms", "doubt"), [(2, "unclear"), (2.001, None)])
-def test_two_beams_are_too_few_to_tell_and_the_table_asks(later_ms, doubt):
-    lines = Lines(*FOUR[:2])
-    lines.pulses(("ne", 1000, 30), ("nw", 1000, 30 + later_ms), ("ne", 2000, 30), ("nw", 2050, 30))
-    assert [each.doubt for each in lines.final()] == [doubt, doubt, None, None]
+@pytest.mark.parametrize(
+    ("pulses", "expected"),
+    [
+        ([(0, 30), (2, 30)], ["unclear", "unclear"]),
+        ([(0, 30), (2.001, 30)], [None, None]),
+        ([(0, 300), (100, 30)], [None, "unclear"]),  # while a hand is in the other pit, nothing falls
+        ([(0, 300), (1, 30)], [None, "unclear"]),
+        ([(0, 300), (280, 30)], [None, None]),
+        ([(0, 30), (100, 30)], [None, None]),
+    ],
+    ids=["at once", "not at once", "within", "at once, and shorter", "one after the other began", "apart"],
+)
+def test_two_beams_are_too_few_to_tell_and_the_table_asks(pulses, expected):
+    lines = Lines(pit("ne", 0), pit("nw", 1))
+    (first, first_ms), (second, second_ms) = pulses
+    lines.pulses(("ne", 1000 + first, first_ms), ("nw", 1000 + second, second_ms))
+    found = {each.beam.id: each.doubt for each in lines.final()}
+    assert [found["ne"] if first_ms < 250 else None, found["nw"]] == expected
 
 
 def test_two_beams_are_asked_about_where_no_other_could_tell():
