@@ -84,7 +84,7 @@ class Line:
     def __post_init__(self) -> None:
         settings = self.input.settings
         self.debouncer = Debouncer(settings)
-        self.noise = Noise(settings)
+        self.noise = Noise(settings, isinstance(self.input, Beam) and len(self.input.passes) == 1)
         self.polarity = Polarity(settings)
 
     @property

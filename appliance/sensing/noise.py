@@ -18,6 +18,8 @@ from appliance.sensing.debounce import SECOND, STIR_NS, DebounceSettings
 
 PULSES_WITHIN_NS = 2 * SECOND
 CROWDS = 3
+CROWD_LEAST = 3
+"""Four within two seconds are more."""
 CROWDS_WITHIN_NS = 30 * SECOND
 QUIET_NS = 3 * SECOND
 FLUTTER_NS = 10 * SECOND
@@ -32,6 +34,7 @@ class Noise:
     """How noisy one input is. Feed it every change of the line, in order."""
 
     settings: DebounceSettings
+    passes_one_kind: bool = False
     since_ns: int | None = None
     ended_ns: int = -1
     _active_since_ns: int | None = None
@@ -68,6 +71,7 @@ class Noise:
     def passage(self, started_ns: int, now_ns: int) -> None:
         """The beam has seen one passage more."""
         passages, most = self._passages_ns, self.settings.crowd
+        most = most if self.passes_one_kind else max(most, CROWD_LEAST)
         passages.append(started_ns)
         del passages[: -most - 1]
         if len(passages) <= most or started_ns - passages[0] >= CROWD_WITHIN_NS:
