@@ -24,6 +24,7 @@ from paho.mqtt.client import Client as PahoClient
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
+from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from appliance.mqtt.backoff import Backoff
 from appliance.mqtt.identity import client_id
@@ -186,7 +187,7 @@ class MqttLink:
     async def _serve(self, connection: "Connection") -> None:
         """Everything between the broker's welcome and the end of the connection."""
         try:
-            granted = await connection.subscribe(self._requests, qos=1)
+            granted = await connection.subscribe([(self._requests, _marked(self._level))])
             refused = any(number(code) >= _REFUSED for code in granted)
             self._connection = connection
             self._counters["connects"] += 1
@@ -472,6 +473,11 @@ def outcome_of(error: Exception) -> Outcome:
         code = number(error.rc) if isinstance(error.rc, int | ReasonCode) else 0
         return Outcome.WRONG_VERSION if code == _WRONG_VERSION else Outcome.REFUSED
     return Outcome.NO_ANSWER
+
+
+def _marked(level: int) -> Any:
+    """QoS 1, and what is retained comes with its mark also while we listen, which only version 5 can ask for."""
+    return SubscribeOptions(qos=1, retainAsPublished=True) if level == MQTT_5 else 1
 
 
 def _reply_to(message: aiomqtt.Message) -> ReplyTo | None:

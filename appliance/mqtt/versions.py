@@ -1,9 +1,10 @@
 """In which version of MQTT to speak to a broker: 5 where it can, 3.1.1 where it cannot.
 
-Version 5 brings one thing that a table uses: a client may say where it wants its answer. Everything else is the
-same in both. A broker that does not know version 5 should say so, and some just hang up, or answer in a way that
-nobody understands. Therefore what is tried next follows from how the last attempt ended, and from nothing older:
-a broker that was replaced by a newer one is spoken to in version 5 with the next connection. Pure.
+Version 5 brings two things that a table uses: a client may say where it wants its answer, and a request that is
+retained is marked so even when it is published while the table listens. Everything else is the same in both. A
+broker that does not know version 5 should say so, and some just hang up, or answer in a way that nobody understands.
+Therefore what is tried next follows from how the last attempt ended, and from nothing older: a broker that was
+replaced by a newer one is spoken to in version 5 with the next connection. Pure.
 """
 
 from enum import Enum, auto

@@ -295,6 +295,9 @@ def test_a_request_reaches_the_table_and_a_retained_one_is_marked(mosquitto: Mos
                 await heard.publish(REQUEST, b"\xff{}")
                 await heard.publish(REQUEST, b"")
                 await until(lambda: club.requests[1:] == [(b"\xff{}", False), (b"", False)])
+                await heard.publish(REQUEST, b"new", retain=True)
+                await heard.publish(REQUEST, None, retain=True)
+                await until(lambda: club.requests[3:] == [(b"new", True), (b"", True)])
 
     asyncio.run(run())
 
