@@ -7,6 +7,11 @@ OR_SAY := || { echo "Not all of it could be installed into $(VENV), why stands a
 
 .PHONY: demo test check format clean
 
+# Moved or copied with its clone, or without its Python: everything in it is made anew.
+ifeq ($(shell tools/virtual-environment --is-useless $(VENV)),yes)
+.PHONY: $(addprefix $(VENV)/,bin/python .demo .dev .pins)
+endif
+
 # A simulated table that scores itself, on a page in the browser. Options: make demo ARGS="--game carpetball"
 demo: $(VENV)/.demo
 	@exec $(BIN)/pocketbeam demo $(ARGS)
