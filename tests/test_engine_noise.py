@@ -9,10 +9,10 @@ from random import Random
 
 import pytest
 
-from appliance.documents import health_document
 from appliance.events import Chatter, Edge, EdgesLost, Levels, SourceInput
-from appliance.journal import JournalHealth, SourceRow
+from appliance.journal import SourceRow
 from appliance.records import read_row, write_row
+from tests.support.health import beams
 from tests.support.session import ns
 from tests.test_engine import BOARD_BOOT, DONE_1, Board, Table, inputs_of, playing, policy, stamp
 
@@ -196,23 +196,7 @@ def test_killed_at_any_moment_of_the_noise_it_goes_on_as_if_nothing_had_been(see
         agree(table)
     assert seen(table) == seen(steady)
     assert durable(table) == durable(steady) == sum(isinstance(item, Edge) for item in items)
-    assert "noisy" not in str(beams(table))
-
-
-def beams(table: Table, at: float = 60) -> dict:
-    journal = JournalHealth(0, 0, 0, 0, 0, True, None)
-    document = health_document(
-        "t1",
-        table.state,
-        stamp(at),
-        started_at_ns=0,
-        bank=table.engine.bank,
-        sources={},
-        outages={},
-        journal=journal,
-        broker={},
-    )
-    return document["beams"]
+    assert "noisy" not in str(beams(table.engine, 60))
 
 
 def test_after_a_restart_it_is_noisy_since_the_same_moment_and_until_the_same_moment() -> None:
@@ -226,19 +210,19 @@ def test_after_a_restart_it_is_noisy_since_the_same_moment_and_until_the_same_mo
     again = Table(policy(), inputs_of(), table.store, at=7.5)
     noise = again.engine.bank.lines["board-ne"].noise
     assert (noise.since_ns, noise.quiet_since_ns) == (last.since_ns, last.quiet_since_ns)
-    assert beams(again, 7.5)["board-ne"]["state"] == beams(table, 7.5)["board-ne"]["state"] == "noisy"
+    assert beams(again.engine, 7.5)["board-ne"]["state"] == beams(table.engine, 7.5)["board-ne"]["state"] == "noisy"
     for each in (table, again):
         each.hear(board.back(7.6), board.heartbeat(9.7))
-        assert beams(each, 9.7)["board-ne"]["state"] == "noisy"
+        assert beams(each.engine, 9.7)["board-ne"]["state"] == "noisy"
         each.hear(board.heartbeat(9.9))
-        assert beams(each, 9.9)["board-ne"]["state"] == "ok", "3 s after the last break at 6.803"
+        assert beams(each.engine, 9.9)["board-ne"]["state"] == "ok", "3 s after the last break at 6.803"
 
 
 def test_a_sum_that_is_told_to_the_engine_makes_the_beam_noisy_and_counts_for_nothing() -> None:
     table, _ = playing()
     table.hear(Chatter("board", NE, 0, ns(2), ns(5), 700, 1, ns(0.009), ns(1.5), ns(4.9)))
     assert table.news[-1] == "beam_fault"
-    health = beams(table, 3)["board-ne"]
-    assert (health["state"], health["summed"], health["since_s"]) == ("noisy", 700, 1.5)
+    noisy = beams(table.engine, 3)["board-ne"]
+    assert (noisy["state"], noisy["summed"], noisy["since_s"]) == ("noisy", 700, 1.5)
     assert table.state.stroke is None
     assert accounted(table.store.rows_since(0)) == 700

@@ -1,10 +1,9 @@
 """Sensing in the whole engine: what a hand, a storm or a long pulse at a beam does to the table, restarts included."""
 
-from appliance.documents import health_document
 from appliance.events import ColourReading
-from appliance.journal import JournalHealth
+from tests.support.health import beams, health
 from tests.support.session import ns
-from tests.test_engine import PLACES, Board, Table, inputs_of, playing, policy, stamp
+from tests.test_engine import PLACES, Board, Table, inputs_of, playing, policy
 
 
 def hand(board: Board, place: str, at: float, seconds: float) -> list:
@@ -13,20 +12,6 @@ def hand(board: Board, place: str, at: float, seconds: float) -> list:
 
 def reasons(table: Table, name: str) -> list[str]:
     return [news["reason"] for output in table.outputs for news in output.news if news["event"] == name]
-
-
-def health(table: Table, at: float) -> dict:
-    return health_document(
-        "t1",
-        table.state,
-        stamp(at),
-        started_at_ns=0,
-        bank=table.engine.bank,
-        sources={},
-        outages={},
-        journal=JournalHealth(0, 0, 0, 0, 0, True, None),
-        broker={"connected": True, "reason": None, "counters": {}},
-    )
 
 
 def test_a_hand_between_strokes_passes_no_turn():
@@ -95,11 +80,11 @@ def test_a_storm_on_one_wire_is_a_fault_with_a_reason_and_the_others_go_on():
     assert table.state.stroke is None
     table.hear(*board.passage("se", 3.5))
     assert [fallen.place for fallen in table.state.stroke.fallen] == ["se"]
-    beams = health(table, 4)["beams"]
-    assert (beams["board-ne"]["state"], beams["board-se"]["state"]) == ("noisy", "ok")
+    told = beams(table.engine, 4)
+    assert (told["board-ne"]["state"], told["board-se"]["state"]) == ("noisy", "ok")
     table.hear(board.heartbeat(7))
     assert table.news.count("beam_well") == 1
-    assert health(table, 7)["beams"]["board-ne"]["state"] == "ok"
+    assert beams(table.engine, 7)["board-ne"]["state"] == "ok"
 
 
 def test_a_storm_keeps_no_stroke_open():
@@ -113,9 +98,9 @@ def test_a_storm_keeps_no_stroke_open():
 
 def test_what_belongs_to_nothing_is_counted_and_said():
     table, board = playing()
-    assert health(table, 1)["strays"] == {"unknown_channels": 0, "unplaced_colours": 0, "reason": None}
+    assert health(table.engine, 1)["strays"] == {"unknown_channels": 0, "unplaced_colours": 0, "reason": None}
     table.hear(board.edge(30, 1, 1), board.colour("ne", "white", 2))
-    strays = health(table, 3)["strays"]
+    strays = health(table.engine, 3)["strays"]
     assert (strays["unknown_channels"], strays["unplaced_colours"]) == (1, 1)
     assert strays["reason"] == (
         "1 change came from a wire that the configuration does not know: something is connected to the wrong input, or "
