@@ -177,7 +177,7 @@ def _check_limits(beam: View, limits: View, report: Report) -> None:
 
 
 _OF_STRIKES = {"min_dwell_ms", "min_clear_ms", "merge_gap_ms", "blocked_after_ms", "noisy_over"}
-_WIDTHS = ("min_dwell_ms", "long_single_ms", "unclear_from_ms", "hand_from_ms", "blocked_after_ms")
+_WIDTHS = ("min_dwell_ms", "long_single_ms", "fingers_from_ms", "unclear_from_ms", "hand_from_ms", "blocked_after_ms")
 """In this order from the narrowest to the widest; `long_single_ms` may be 0."""
 
 

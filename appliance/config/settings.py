@@ -202,6 +202,7 @@ class BeamSettings(_Part):
     min_dwell: a shorter pulse is a glitch. min_clear: clear this long re-arms the beam. merge_gap: pulses closer
     than this are one passage. blocked_after: broken this long is a fault. long_single, and long_single_ratio as a
     multiple of the beam's own median: one longer pulse may be two objects. unclear_from: perhaps nothing fell.
+    fingers_from: the same where another passage is closer than hand_gap.
     hand_from: a hand, to which pulses closer than hand_gap belong. crowd: more passages in two seconds are unclear.
     noisy_over: more pulses a second are noise.
     """
@@ -213,6 +214,7 @@ class BeamSettings(_Part):
     long_single_ms: MillisecondsOrNone | None = None
     long_single_ratio: Ratio | None = None
     unclear_from_ms: Milliseconds | None = None
+    fingers_from_ms: Milliseconds | None = None
     hand_from_ms: Milliseconds | None = None
     hand_gap_ms: MillisecondsOrNone | None = None
     crowd: Annotated[int, Field(ge=1, le=1_000)] | None = None

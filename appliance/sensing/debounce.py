@@ -30,7 +30,8 @@ class DebounceSettings:
 
     The first four are the debouncer's. Those behind them say what a passage is worth: from which width on it may
     be two objects (None: never; `long_single_percent` is a share of the beam's own median), something that did
-    not fall, or a hand; how many passages in 2 s are a crowd; and over how many pulses a second is noise.
+    not fall (`fingers_from_ns`: with another one beside it; None: no sooner than alone), or a hand; how many
+    passages in 2 s are a crowd; and over how many pulses a second is noise.
     """
 
     min_dwell_ns: int = STIR_NS
@@ -40,6 +41,7 @@ class DebounceSettings:
     long_single_ns: int | None = 90 * MS
     long_single_percent: int | None = 170
     unclear_from_ns: int = 150 * MS
+    fingers_from_ns: int | None = None
     hand_from_ns: int = 400 * MS
     hand_gap_ns: int = 300 * MS
     crowd: int = 3

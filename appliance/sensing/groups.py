@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 
 from appliance.sensing.crowd import crowded
 from appliance.sensing.debounce import MS, SECOND, STIR_NS, Passage
-from appliance.sensing.doubt import ONLY_ONE, Doubt, Usual, doubt_of, is_twice
+from appliance.sensing.doubt import ONLY_ONE, Doubt, Usual, doubt_of, has_twin, is_twice
 from appliance.sensing.hands import Stretch, apart_ns, is_hand, of_the_hand
 from appliance.sensing.inputs import Beam
 from appliance.sensing.signals import PassageSeen, Uncounted
@@ -257,7 +257,7 @@ class Group:
         for beam in {each.beam.id: each.beam for each in counting}.values():
             own = [each for each in counting if each.beam is beam]
             links = self._links(beam.id)
-            pieces = [each.stretch for each in own if each.is_unclear or each.near_unclear]
+            pieces = [each.stretch for each in own if each.is_unclear or each.near_unclear or _is_finger(each, own)]
             pieces += [link for link in links if _is_stir(link) and not _is_bounce(link, own)]
             near = set(of_the_hand(pieces, [*(each.stretch for each in own), *links], beam.settings.hand_gap_ns))
             for index, each in enumerate(own):
@@ -291,6 +291,14 @@ def _is_bounce(stir: Stretch, sightings: Iterable[Sighting]) -> bool:
     return any(apart_ns(stir, each.stretch) < each.beam.settings.merge_gap_ns for each in sightings)
 
 
+def _is_finger(sighting: Sighting, own: list[Sighting]) -> bool:
+    """Whether a passage with another one beside it is too long for something that surely fell."""
+    settings = sighting.beam.settings
+    if settings.fingers_from_ns is None or sighting.passage.longest_ns < settings.fingers_from_ns:
+        return False
+    return any(each is not sighting and apart_ns(each.stretch, sighting.stretch) < settings.hand_gap_ns for each in own)
+
+
 def _judged(sightings: list[Sighting], unlike: frozenset[str]) -> PassageSeen:
     """What is to be told of an object."""
     lead, counting = sightings[0], [each for each in sightings if each.void is None]
@@ -307,6 +315,6 @@ def _judged(sightings: list[Sighting], unlike: frozenset[str]) -> PassageSeen:
 def _doubt(sighting: Sighting) -> Doubt | None:
     if sighting.in_crowd or sighting.in_dip or sighting.near_unclear:
         return "unclear"
-    doubt = doubt_of(sighting.passage, sighting.beam.settings, sighting.usual_ns)
-    is_of_one = len(sighting.beam.passes) == 1 and sighting.beam.passes[0] in ONLY_ONE
-    return "unclear" if doubt == "possibly_two" and is_of_one else doubt
+    if len(sighting.beam.passes) == 1 and sighting.beam.passes[0] in ONLY_ONE and has_twin(sighting.passage):
+        return "unclear"
+    return doubt_of(sighting.passage, sighting.beam.settings, sighting.usual_ns)

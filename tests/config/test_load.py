@@ -436,13 +436,14 @@ def test_a_debounce_time_below_a_millisecond_stays_what_it_is(
 
 def test_every_number_of_a_beam_can_be_set(read: Callable[[str], Settings]) -> None:
     numbers = (
-        "long_single_ms = 100\nlong_single_ratio = 2\nunclear_from_ms = 160.5\nhand_from_ms = 500\n"
-        "hand_gap_ms = 0\ncrowd = 4\nnoisy_over = 20\n"
+        "long_single_ms = 100\nlong_single_ratio = 2\nfingers_from_ms = 120\nunclear_from_ms = 160.5\n"
+        "hand_from_ms = 500\nhand_gap_ms = 0\ncrowd = 4\nnoisy_over = 20\n"
     )
     settings = read(CARROM + BEAM + "[beams.settings]\n" + numbers)
     assert settings.beams[0].settings.overrides() == {
         "long_single_ns": 100_000_000,
         "long_single_percent": 200,
+        "fingers_from_ns": 120_000_000,
         "unclear_from_ns": 160_500_000,
         "hand_from_ns": 500_000_000,
         "hand_gap_ns": 0,
@@ -460,6 +461,7 @@ def test_a_long_pulse_need_never_be_two(read: Callable[[str], Settings]) -> None
     ("numbers", "key"),
     [
         ("unclear_from_ms = 200\nhand_from_ms = 200\n", "hand_from_ms"),
+        ("fingers_from_ms = 150\nunclear_from_ms = 150\n", "unclear_from_ms"),
         ("long_single_ms = 151\nunclear_from_ms = 150\n", "unclear_from_ms"),
         ("min_dwell_ms = 10\nblocked_after_ms = 9\n", "blocked_after_ms"),
         ("long_single_ratio = 1\n", "long_single_ratio"),

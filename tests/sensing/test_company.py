@@ -113,6 +113,22 @@ def test_a_spike_between_two_pieces_of_a_hand_holds_them_together(spike: float) 
     assert [each.reason for each in lines.final()] == [Uncounted.HAND] * 2
 
 
+TWO_FINGERS = replace(SLOW_PIECE, fingers_from_ns=45 * MS)
+
+
+@pytest.mark.parametrize(
+    ("widths", "gap", "doubt"),
+    [((45, 20), 299, "unclear"), ((20, 45), 299, "unclear"), ((44.9, 20), 299, None), ((45, 20), 300, None)],
+)
+def test_a_slow_passage_with_another_beside_it_is_a_finger_perhaps(
+    widths: tuple[float, float], gap: float, doubt: str | None
+) -> None:
+    first, second = widths
+    passes = ("men", 1000, first), ("men", 1000 + first + gap, second)
+    assert doubts(*passes, beams=(replace(MEN, settings=TWO_FINGERS),)) == [doubt, doubt]
+    assert doubts(*passes, beams=(MEN,)) == [None, None]
+
+
 def test_a_glitch_holds_nothing_together() -> None:
     assert doubts(("men", 1000, 35), ("men", 1171, 0.2), ("men", 1464, 130), beams=(MEN,)) == [None, "unclear"]
 
@@ -131,6 +147,7 @@ def test_the_bounce_of_a_piece_holds_it_together_with_the_next() -> None:
 def test_what_would_be_two_strikers_is_unclear(passes: tuple[str, ...], doubt: str) -> None:
     slide = pocket("chute", 0, passes=passes, settings=SLIDES)
     assert doubts(("chute", 1000, 60), ("chute", 1125, 61), beams=(slide,)) == [doubt]
+    assert doubts(("chute", 1000, 140), beams=(slide,)) == ["possibly_two"], "a slow one is one"
 
 
 def test_the_bounce_of_one_disc_says_nothing_of_the_next() -> None:
