@@ -235,7 +235,9 @@ class Store:
             found = self.connection.execute("PRAGMA integrity_check(3)").fetchall()
         if found != [("ok",)]:
             what = "; ".join(line for (text,) in found for line in text.splitlines() if not line.startswith("***"))
-            raise DamagedJournalError(f"the journal {self.path} is damaged: {what}")
+            raise DamagedJournalError(
+                f"the journal {self.path} is damaged: {what or 'its parts contradict each other'}"
+            )
 
     @property
     def path(self) -> Path:

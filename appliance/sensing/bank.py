@@ -6,7 +6,7 @@ reboots, starts or lost edges has its levels taken silently, and what was going 
 heartbeat shows to be otherwise than the last edge said is a lost edge and is made good.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from appliance.events import (
@@ -68,7 +68,7 @@ _OUT = (Condition.BLOCKED, Condition.SETTLING)
 class Line:
     """One input with all that watches its line. `dip_from_ns`: the break that is going on is a dip since then, unless
     it lasts for long (`dip_is_doubted`: in the other beams it was a spike). `has_no_witness`: when the newest break
-    began, no other beam was intact that would have shown that it is no dip.
+    began, no other beam was intact that would have shown that it is none.
     """
 
     input: Input
@@ -97,6 +97,11 @@ class Line:
         """Whether what passes is counted."""
         return self.debouncer.condition is Condition.OK and not self.is_noisy
 
+    def is_serviceable_at(self, now_ns: int) -> bool:
+        """The same at `now_ns`, up to which time need not have passed here yet."""
+        is_noisy = self.is_noisy and self.noise.is_noisy_at(now_ns)
+        return self.debouncer.condition_at(now_ns) is Condition.OK and not is_noisy
+
     @property
     def is_out(self) -> bool:
         """Whether something keeps it from counting; a line that has not been heard yet is not out."""
@@ -113,6 +118,7 @@ class Line:
         if not self.debouncer.known or active != self.debouncer.active:
             self.noise.edge(active, at_ns)
             self.polarity.edge(active, at_ns)
+            self.has_no_witness &= not active
         return self.debouncer.edge(active, at_ns)
 
     def advance(self, now_ns: int) -> list[Signal]:
@@ -136,7 +142,7 @@ class Line:
 
     def forget(self) -> None:
         """What the line does is not known any more."""
-        self.dip_from_ns, self.dip_is_doubted = None, False
+        self.dip_from_ns, self.dip_is_doubted, self.has_no_witness = None, False, False
         self.noise.forget()
         self.debouncer.forget()
 
@@ -263,17 +269,16 @@ class SensorBank:
         return [PassageSeen(found, Passage(since_ns, at_ns), reason=Uncounted.DIP)]
 
     def _dipped(self, line: Line, at_ns: int) -> list[TableSignal]:
-        """Void what turns out to be a dip of the supply: breaks that go on, and passages that have just ended; doubt
-        the latter where it is one perhaps.
+        """Void what turns out to be a dip of the supply: breaks that go on, and passages that have just ended. Breaks
+        that begin where too few beams are left to tell go without a witness.
         """
         source = line.input.source
-        beams = {each.input.channel: each for each in self._beams[source] if each.is_serviceable}
+        beams = {each.input.channel: each for each in self._beams[source] if each.is_serviceable_at(at_ns)}
         dips = self._dips[source]
         channels = dips.edge(line.input.channel, at_ns, {c: each.debouncer.active for c, each in beams.items()})
         if dips.is_spike(line.input.channel):
             self._doubt_dip(beams.values())
             return []
-        line.has_no_witness &= not line.debouncer.active
         is_sure = len(channels) >= SURE_FROM
         changed = [beams[channel] for channel in sorted(channels)]
         if len({_place(each.input) for each in (changed if is_sure else beams.values())}) < 2:
@@ -282,20 +287,21 @@ class SensorBank:
         news: list[TableSignal] = []
         for each in changed:
             if each.debouncer.active:
-                each.has_no_witness = True
+                each.has_no_witness = not is_sure
                 if is_sure:
                     each.dip_from_ns = each.debouncer.void() or each.dip_from_ns
-            elif isinstance(each.input, Beam):
-                group, between = self._groups[each.input.id], (dips.began_ns(channels), at_ns)
-                if is_sure:
-                    group.void(each.input, between, Uncounted.DIP)
-                elif each.has_no_witness:
-                    group.doubt(each.input, between)
+            elif is_sure and isinstance(each.input, Beam):
+                group = self._groups[each.input.id]
+                group.void(each.input, (dips.began_ns(channels), at_ns), Uncounted.DIP)
                 news += self._group_news(each, at_ns)
         return news
 
-    def _doubt_dip(self, beams: Iterable[Line]) -> None:
-        """One beam was broken for a moment only: where too few others go on, they are no dip perhaps."""
+    def _doubt_dip(self, beams: Collection[Line]) -> None:
+        """One beam was broken for a moment only: where too few others go on, they are no dip perhaps. It was intact
+        before and is again, and bears witness.
+        """
+        for line in beams:
+            line.has_no_witness = False
         going_on = [line for line in beams if line.dip_from_ns is not None and line.debouncer.active]
         if len(going_on) < SURE_FROM:
             for line in going_on:
@@ -360,7 +366,7 @@ class SensorBank:
         if line.noise.covers(passage.started_ns):
             line.debouncer.counters.uncounted += is_new
             return
-        sighting = self._groups[beam.id].sight(beam, passage)
+        sighting = self._groups[beam.id].sight(beam, passage, has_witness=not line.has_no_witness)
         if sighting is not None and sighting.void is None:
             line.noise.passage(passage.started_ns, now_ns)
 
@@ -401,7 +407,7 @@ class SensorBank:
 
 
 def _place(found: Input) -> str:
-    return found.exclusive or found.place if isinstance(found, Beam) else found.id
+    return found.place if isinstance(found, Beam) else found.id
 
 
 def _active(found: Input, level: int) -> bool:

@@ -261,19 +261,27 @@ class Debouncer:
 
     def advance(self, now_ns: int) -> list[Signal]:
         """Let time pass up to `now_ns`: a long break becomes a fault, a quiet beam comes back into service."""
-        if not self._known:
+        condition = self.condition_at(now_ns)
+        if condition is self.condition:
             return []
-        if self._active and self.condition is not Condition.BLOCKED:
-            since_ns, blocked_ns = self._becomes_blocked()
-            if now_ns >= blocked_ns:
-                return self._block(since_ns)
-        if self.condition is Condition.SETTLING and not self._active:
-            in_service_ns = self._clear_since_ns + self.settings.min_clear_ns + QUIET_BEFORE_SERVICE_NS
-            if now_ns >= in_service_ns:
-                self.condition = Condition.OK
-                self._since_ns = in_service_ns
-                return [InService(in_service_ns)]
-        return []
+        if condition is Condition.BLOCKED:
+            return self._block(self._becomes_blocked()[0])
+        self.condition, self._since_ns = condition, self._in_service_ns
+        return [InService(self._since_ns)]
+
+    def condition_at(self, now_ns: int) -> Condition:
+        """What the beam is worth at `now_ns` unless its line changes; time need not have passed up to then yet."""
+        if not self._known:
+            return self.condition
+        if self._active and self.condition is not Condition.BLOCKED and now_ns >= self._becomes_blocked()[1]:
+            return Condition.BLOCKED
+        if self.condition is Condition.SETTLING and not self._active and now_ns >= self._in_service_ns:
+            return Condition.OK
+        return self.condition
+
+    @property
+    def _in_service_ns(self) -> int:
+        return self._clear_since_ns + self.settings.min_clear_ns + QUIET_BEFORE_SERVICE_NS
 
     def _cleared(self, stretch_ns: int, at_ns: int) -> list[Signal]:
         started_ns = self._pulse_started_ns

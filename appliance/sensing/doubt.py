@@ -48,7 +48,7 @@ def doubt_of(passage: Passage, settings: DebounceSettings, usual_ns: int | None)
     if passage.longest_ns >= settings.unclear_from_ns:
         return "unclear"
     if (
-        has_twin(passage)
+        _has_twin(passage)
         or _is_whole(passage, settings, usual_ns, 200)
         or _is_long(passage.longest_ns, settings, usual_ns)
     ):
@@ -69,8 +69,7 @@ def _is_whole(passage: Passage, settings: DebounceSettings, usual_ns: int | None
     return passage.merged.later_ns >= least_ns
 
 
-def has_twin(passage: Passage) -> bool:
-    """Whether a later pulse takes nearly as long as the first."""
+def _has_twin(passage: Passage) -> bool:
     merged = passage.merged
     if merged is None or merged.later_ns < TWIN_LEAST_NS:
         return False

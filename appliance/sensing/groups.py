@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 
 from appliance.sensing.crowd import crowded
 from appliance.sensing.debounce import MS, SECOND, STIR_NS, Passage
-from appliance.sensing.doubt import ONLY_ONE, Doubt, Usual, doubt_of, has_twin, is_twice
+from appliance.sensing.doubt import ONLY_ONE, Doubt, Usual, doubt_of, is_twice
 from appliance.sensing.hands import Stretch, apart_ns, is_hand, of_the_hand
 from appliance.sensing.inputs import Beam
 from appliance.sensing.signals import PassageSeen, Uncounted
@@ -50,7 +50,7 @@ class Sighting:
     usual_ns: int | None
     void: Uncounted | None = None
     in_crowd: bool = False
-    in_dip: bool = False
+    has_witness: bool = True
     near_unclear: bool = False
     is_stale: bool = True
 
@@ -94,8 +94,11 @@ class Group:
     _brief: list[tuple[str, Stretch]] = field(default_factory=list)
     _has_changed: bool = False
 
-    def sight(self, beam: Beam, passage: Passage, void: Uncounted | None = None) -> Sighting | None:
-        """Take a passage of a beam, or one that went on; the sighting, where it is a new one."""
+    def sight(self, beam: Beam, passage: Passage, *, has_witness: bool = True) -> Sighting | None:
+        """Take a passage of a beam, or one that went on; the sighting, where it is a new one.
+
+        Where nothing `has_witness`, it may as well have been a dip of the supply.
+        """
         self._has_changed = True
         newest = self._newest.get(beam.id)
         if newest is not None and newest.passage.started_ns == passage.started_ns:
@@ -105,7 +108,7 @@ class Group:
         usual = self._usual.setdefault(beam.id, Usual())
         if newest is not None and newest.void is None:
             usual.add(newest.passage.longest_ns)
-        sighting = Sighting(beam, passage, usual.median_ns, void)
+        sighting = Sighting(beam, passage, usual.median_ns, has_witness=has_witness)
         self._newest[beam.id] = sighting
         self._place(sighting)
         self._find_hands(self._hands())
@@ -128,20 +131,11 @@ class Group:
 
     def void(self, beam: Beam, between: Stretch, reason: Uncounted) -> None:
         """What that beam sighted that began, or ended, between two moments is none."""
-        for sighting in self._on_edge(beam, between):
-            self._void(sighting, reason)
-
-    def doubt(self, beam: Beam, between: Stretch) -> None:
-        """What that beam sighted that began, or ended, between two moments was perhaps a dip of the supply."""
-        for sighting in self._on_edge(beam, between):
-            sighting.in_dip = sighting.is_stale = self._has_changed = True
-
-    def _on_edge(self, beam: Beam, between: Stretch) -> Iterable[Sighting]:
         first_ns, last_ns = between
         for sighting in self._sightings():
             ends = sighting.stretch
             if sighting.beam is beam and sighting.void is None and any(first_ns <= at_ns <= last_ns for at_ns in ends):
-                yield sighting
+                self._void(sighting, reason)
 
     def listen(self, now_ns: int, in_service: Container[str]) -> None:
         """Let time pass: what a beam `in_service` has not seen in its time is nothing that it would have seen."""
@@ -313,8 +307,9 @@ def _judged(sightings: list[Sighting], unlike: frozenset[str]) -> PassageSeen:
 
 
 def _doubt(sighting: Sighting) -> Doubt | None:
-    if sighting.in_crowd or sighting.in_dip or sighting.near_unclear:
+    if sighting.in_crowd or not sighting.has_witness or sighting.near_unclear:
         return "unclear"
-    if len(sighting.beam.passes) == 1 and sighting.beam.passes[0] in ONLY_ONE and has_twin(sighting.passage):
-        return "unclear"
-    return doubt_of(sighting.passage, sighting.beam.settings, sighting.usual_ns)
+    settings, passes = sighting.beam.settings, sighting.beam.passes
+    doubt = doubt_of(sighting.passage, settings, sighting.usual_ns)
+    comes_alone = settings.long_single_ns is None and len(passes) == 1 and passes[0] in ONLY_ONE
+    return "unclear" if doubt == "possibly_two" and comes_alone else doubt

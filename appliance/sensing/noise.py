@@ -87,16 +87,31 @@ class Noise:
         """Let time pass: a noisy input that has been quiet is believed again. A break that goes on is no quiet yet."""
         if self.since_ns is None:
             return
-        broken_ns = self._active_since_ns
-        if broken_ns is not None and broken_ns < self._last_ns + QUIET_NS:
-            if now_ns - broken_ns < self._least_ns:
-                return
-            self._last_ns = max(self._last_ns, broken_ns)
-        if now_ns - self._last_ns >= QUIET_NS:
+        if not self.is_noisy_at(now_ns):
             self.since_ns = None
-            self.ended_ns = self._last_ns + QUIET_NS
+            self.ended_ns = self._last_by(now_ns) + QUIET_NS
             self._first_ns = None
             self._forget_counts()
+        else:
+            self._last_ns = self._last_by(now_ns)
+
+    def is_noisy_at(self, now_ns: int) -> bool:
+        """Whether it is not believed at `now_ns`, up to which time need not have passed yet."""
+        if self.since_ns is None:
+            return False
+        may_be_a_spike = self._disturbs() and now_ns - (self._active_since_ns or 0) < self._least_ns
+        return may_be_a_spike or now_ns - self._last_by(now_ns) < QUIET_NS
+
+    def _disturbs(self) -> bool:
+        """Whether a break goes on that began before it had been quiet for long enough."""
+        return self._active_since_ns is not None and self._active_since_ns < self._last_ns + QUIET_NS
+
+    def _last_by(self, now_ns: int) -> int:
+        """When it was last broken for more than a spike."""
+        broken_ns = self._active_since_ns
+        if broken_ns is None or not self._disturbs() or now_ns - broken_ns < self._least_ns:
+            return self._last_ns
+        return max(self._last_ns, broken_ns)
 
     @property
     def quiet_since_ns(self) -> int:

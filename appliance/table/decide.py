@@ -144,7 +144,8 @@ def _revise(draft: Draft, passed: Passed, closed_in: int | None, fallen: Fallen)
     revised = replace(fallen, doubt=passed.doubt, candidates=still_possible or fallen.candidates)
     if fallen.by_key and passed.doubt == "unclear" and fallen.doubt != "unclear":
         # Nobody has seen whether it fell, and the key may have been meant for another one; but if it did, that it was.
-        named = tuple(name for name in revised.candidates if name == fallen.told)
+        meant = ("white", "black") if fallen.told in ("own", "other") else (fallen.told,)
+        named = tuple(name for name in revised.candidates if name in meant)
         revised = replace(revised, told=None, by_key=False, candidates=named or revised.candidates)
     if in_open:
         if revised != fallen:

@@ -20,7 +20,7 @@ def pocket(
     exclusive: str | None = None,
     settings: DebounceSettings = CARROM_POCKET,
 ) -> Beam:
-    return Beam(name, source, channel, name, passes, 1, settings, exclusive)
+    return Beam(name, source, channel, exclusive or name, passes, 1, settings, exclusive)
 
 
 def pit(name: str, channel: int, **more: object) -> Beam:

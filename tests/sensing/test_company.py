@@ -145,9 +145,11 @@ def test_the_bounce_of_a_piece_holds_it_together_with_the_next() -> None:
 
 @pytest.mark.parametrize(("passes", "doubt"), [(("striker",), "unclear"), (("striker", "white"), "possibly_two")])
 def test_what_would_be_two_strikers_is_unclear(passes: tuple[str, ...], doubt: str) -> None:
-    slide = pocket("chute", 0, passes=passes, settings=SLIDES)
+    slide = pocket("chute", 0, passes=passes, settings=replace(SLIDES, long_single_ns=None, long_single_percent=None))
     assert doubts(("chute", 1000, 60), ("chute", 1125, 61), beams=(slide,)) == [doubt]
-    assert doubts(("chute", 1000, 140), beams=(slide,)) == ["possibly_two"], "a slow one is one"
+    assert doubts(("chute", 1000, 140), beams=(slide,)) == [None], "a slow one is one"
+    thrown = pocket("chute", 0, passes=passes, settings=SLIDES)
+    assert doubts(("chute", 1000, 60), ("chute", 1125, 61), beams=(thrown,)) == ["possibly_two"], "or bounces on a rim"
 
 
 def test_the_bounce_of_one_disc_says_nothing_of_the_next() -> None:

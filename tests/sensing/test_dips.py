@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from appliance.events import Edge
+from appliance.events import Edge, Levels
 from appliance.sensing.bank import StrikeSeen, StrikeSensor, Uncounted
 from appliance.sensing.debounce import STRIKE_SENSOR
 from tests.sensing.lines import MS, Lines, pit, pocket
@@ -40,23 +40,52 @@ def test_one_beam_that_stays_intact_shows_that_it_is_none():
 
 
 @pytest.mark.parametrize(
-    ("pulses", "expected"),
+    ("pulses", "doubts"),
     [
-        ([(0, 30), (2, 30)], ["unclear", "unclear"]),
-        ([(0, 30), (2.001, 30)], [None, None]),
-        ([(0, 300), (100, 30)], [None, "unclear"]),  # while a hand is in the other pit, nothing falls
-        ([(0, 300), (1, 30)], [None, "unclear"]),
-        ([(0, 300), (280, 30)], [None, None]),
-        ([(0, 30), (100, 30)], [None, None]),
+        ([("north", 1000, 30), ("south", 1002, 50)], {"north": "unclear", "south": "unclear"}),
+        ([("north", 1000, 30), ("south", 1002.001, 30)], {"north": None, "south": None}),
+        ([("north", 1000, 200), ("south", 1100, 30)], {"north": None, "south": "unclear"}),
+        ([("north", 1000, 200), ("south", 1180, 30)], {"north": None, "south": "unclear"}),
+        ([("north", 1000, 30), ("south", 1100, 30)], {"north": None, "south": None}),
     ],
-    ids=["at once", "not at once", "within", "at once, and shorter", "one after the other began", "apart"],
+    ids=["at once", "not at once", "while the other is broken", "until it is clear", "apart"],
 )
-def test_two_beams_are_too_few_to_tell_and_the_table_asks(pulses, expected):
-    lines = Lines(pit("ne", 0), pit("nw", 1))
-    (first, first_ms), (second, second_ms) = pulses
-    lines.pulses(("ne", 1000 + first, first_ms), ("nw", 1000 + second, second_ms))
-    found = {each.beam.id: each.doubt for each in lines.final()}
-    assert [found["ne"] if first_ms < 250 else None, found["nw"]] == expected
+def test_two_beams_are_too_few_to_tell_and_the_table_asks(pulses, doubts):
+    """A hand in one pit is no witness; while it is there, nothing falls into the other."""
+    lines = Lines(pit("north", 0), pit("south", 1))
+    lines.pulses(*pulses)
+    assert {each.beam.id: each.doubt for each in lines.final()} == doubts
+
+
+@pytest.mark.parametrize("told_ms", [(), (4900,), (5050, 5200)])
+def test_a_beam_out_of_service_is_no_witness_and_no_part_of_a_dip_whenever_time_is_told(told_ms):
+    lines = Lines(pit("north", 0), pit("south", 1))
+    lines.edge("south", True, 1)
+    for at_ms in told_ms:
+        lines.time(at_ms)
+    lines.pulses(("north", 5500, 30))
+    assert [each.doubt for each in lines.final()] == [None]
+
+
+def test_a_break_that_a_heartbeat_tells_of_begins_anew():
+    lines = Lines(pit("north", 0), pit("south", 1))
+    lines.pulses(("north", 1000, 30), ("south", 1000, 30))
+    lines.signals += lines.bank.feed(Levels("board", ((0, 1), (1, 0)), 5000 * MS))
+    lines.edge("north", False, 5030)
+    assert [each.doubt for each in lines.final()] == ["unclear", "unclear", None]
+
+
+def test_a_beam_that_a_lamp_breaks_for_a_moment_bears_witness():
+    lines = Lines(pit("north", 0), pit("south", 1))
+    lines.pulses(("north", 1000, 30), ("south", 1001, 0.5))
+    assert [each.doubt for each in lines.final()] == [None]
+
+
+def test_three_beams_side_by_side_are_no_dip_whether_they_are_one_group_or_not():
+    beams = [replace(pocket("a", 0, exclusive="x"), place="ne"), replace(pocket("b", 1, exclusive="x"), place="ne")]
+    lines = Lines(*beams, replace(pocket("c", 2), place="ne"))
+    lines.pulses(("a", 1000, 30), ("b", 1000.5, 30), ("c", 1001, 30))
+    assert lines.counted() == ["a", "c"]
 
 
 def test_two_beams_are_asked_about_where_no_other_could_tell():

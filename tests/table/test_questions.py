@@ -537,6 +537,17 @@ def test_what_a_key_was_taken_to_name_and_turns_out_to_be_unclear_is_asked_about
     assert table.strokes == [["queen"]], "if it fell, it was what the key said"
 
 
+@pytest.mark.parametrize("name", ["own", "other"])
+def test_a_key_that_says_whose_it_was_leaves_both_colours(name):
+    table = Session(unknown="ask")
+    table.passes(at=2, place="se", ms=80)
+    keyed(table, name, 2.1)
+    table.passes(at=2, place="se", ms=80, doubt="unclear")
+    table.press(1, at=4)
+    table.do("answer", value=True)
+    assert [(q["kind"], q["candidates"]) for q in table.questions] == [("what_fell", ["white", "black"])]
+
+
 def test_another_press_of_that_key_leaves_the_first_as_it_was_meant():
     """A key for the cue ball, pressed twice by mistake, and a hand that takes the ball out meanwhile."""
     table = lined_up("ask")
