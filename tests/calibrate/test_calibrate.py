@@ -324,7 +324,7 @@ def test_a_magnet_sensor_is_shown_the_cue_ball_each_way_round_and_then_other_bal
             {"feels_s": {"along the trough": 1.0, "across the trough": 0.0}},
             "does not feel the cue ball with its pole along the trough or across the trough:",
         ),
-        ({"misses": 1}, "did not feel 1 cue balls that broke the beam before it"),
+        ({"misses": 1}, "did not feel 1 cue ball that broke the beam before it"),
         ({"strangers": 2}, "felt 2 other balls"),
         (
             {"feels_s": dict.fromkeys(("up", "along the trough", "across the trough"), 0.0)},
