@@ -69,6 +69,36 @@ def test_time_may_pass_in_any_portions(make, play, data):
     assert run(lambda wait: data.draw(st.lists(st.integers(0, wait), max_size=2))) == whole
 
 
+BLOCKED_MS = st.integers(5_000, 9_000)
+PLAYS = st.lists(st.tuples(st.one_of(GAPS_MS, BLOCKED_MS), st.one_of(WIDTHS_MS, BLOCKED_MS)), min_size=1, max_size=6)
+
+
+@given(MAKERS, PLAYS, PLAYS, st.integers(50, 500))
+def test_what_two_beams_saw_is_the_same_however_time_is_told(make, one, other, beat_ms):
+    """Whether the other one is in service counts, which time alone may change."""
+    edges: list[tuple[int, int, int]] = []
+    for channel, play in enumerate((one, other)):
+        now_ms = 0
+        for gap, width in play:
+            edges += [(now_ms + gap, channel, 1), (now_ms + gap + width, channel, 0)]
+            now_ms += gap + width
+    edges.sort()
+
+    def run(beat_ms):
+        bank = SensorBank([make("a", 0), make("b", 1)])
+        told: list[object] = list(bank.feed(Levels("board", ((0, 0), (1, 0)), 0)))
+        before_ms = 0
+        for at_ms, channel, level in edges:
+            for now_ms in range(before_ms, at_ms, beat_ms) if beat_ms else ():
+                told += bank.feed(Levels("board", (), now_ms * MS))
+            told += bank.feed(Edge("board", channel, level, at_ms * MS))
+            before_ms = at_ms
+        told += bank.feed(Levels("board", (), before_ms * MS + 20 * SECOND))
+        return {(each.beam.id, each.passage.started_ns): each for each in told if isinstance(each, PassageSeen)}
+
+    assert run(beat_ms) == run(None)
+
+
 @given(MAKERS, st.lists(st.tuples(GAPS_MS, WIDTHS_MS), min_size=1, max_size=40))
 def test_what_is_told_of_a_passage_ends_with_its_being_none(make, play):
     lines = Lines(make("a", 0))
