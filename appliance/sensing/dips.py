@@ -5,8 +5,8 @@ was broken before has nothing to lose, and stands in nobody's way; one that stay
 does one that was broken for less than 1.5 ms: lamps flicker in all receivers at once, and a disc that passes meanwhile
 begins or ends with one of their spikes.
 
-Where fewer than three change, and no other is intact, they may have seen an object each: what passed a beam while no
-other could bear witness, from its beginning to its end, was a dip perhaps.
+Where fewer than three break, and no other is intact to bear witness, they may have seen an object each: that is a dip
+perhaps.
 """
 
 from collections.abc import Mapping
