@@ -168,6 +168,8 @@ def _count_stroke(found: Figures, evening: Evening, stroke: TrueStroke, made: _M
         found.passes_with_more_taps += taps > 1
     found.points += truly.total()
     lost, invented = max(0, truly.total() - counted.total()), max(0, counted.total() - truly.total())
+    if carpetball:  # a ball at the wrong end is a point for the wrong side
+        lost, invented = (truly - counted).total(), (counted - truly).total()
     found.points_lost += lost
     found.invented += invented
     found.invented_misread += min(invented, stroke.misread)

@@ -36,7 +36,7 @@ from appliance.table.model import (
     Told,
     Undone,
 )
-from appliance.table.resolve import CARPETBALL, Need, open_questions, settle, unknown_in
+from appliance.table.resolve import CARPETBALL, Need, end_of, open_questions, settle, unknown_in
 
 REACTS_NS = 50_000_000
 """It takes people longer than this, by far, from what they see to a press."""
@@ -189,7 +189,7 @@ def _object(draft: Draft, request: Request) -> None:
 
     A request that names a passage may mean any that is unknown. A key is pressed by somebody with a hand at the table:
     it means nothing that was still in a beam then, or came after; what nobody can have seen before the press only after
-    the rest, and a finger in a pocket only after what surely fell.
+    the rest, and a finger in a pocket only after what surely fell. A cue ball goes where it was thrown.
     """
     name = request.fields.get("object")
     state = draft.state
@@ -200,7 +200,10 @@ def _object(draft: Draft, request: Request) -> None:
     if request.button is not None:
         seen_ns = request.at_ns - REACTS_NS
         wanted = [fallen for fallen in wanted if _was_over(fallen, request)]
-        wanted.sort(key=lambda fallen: (fallen.started_ns < seen_ns, open_doubt(fallen) != "unclear"))
+        near = _near_pit(draft) if name == "cue" else None
+        wanted.sort(
+            key=lambda fallen: (fallen.started_ns < seen_ns, fallen.place != near, open_doubt(fallen) != "unclear")
+        )
     for fallen in reversed(wanted):
         if fallen.passage_id in unknown:
             _check_candidate(fallen, name, unknown[fallen.passage_id].objects)
@@ -210,6 +213,12 @@ def _object(draft: Draft, request: Request) -> None:
     if not (state.stroke and "passage_id" not in request.fields) and _object_of_closed(draft, request, name):
         return
     raise Refuse("no_such_question", "nothing that fell in that stroke is unknown")
+
+
+def _near_pit(draft: Draft) -> str | None:
+    """The pit at the end of whoever threw, if every stroke that waits was what it is assumed to be."""
+    state = draft.projected().rules
+    return end_of(state, rules.player_on_turn(state))
 
 
 def _object_of_closed(draft: Draft, request: Request, name: str) -> bool:

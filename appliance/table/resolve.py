@@ -262,9 +262,14 @@ def _assumed(
     return next((name for name in preferred if name in candidates), None)
 
 
-def _first_at_far_pit(state: GameState, player: int | None, stroke: StrokeClosed) -> str | None:
+def end_of(state: GameState, player: int | None) -> str | None:
+    """The end at which a player of carpetball stands."""
     ends: Any = rules.document(state)["ends"]
-    near = next((end for end in ("north", "south") if ends[end]["player"] == player), None)
+    return next((end for end in ("north", "south") if ends[end]["player"] == player), None)
+
+
+def _first_at_far_pit(state: GameState, player: int | None, stroke: StrokeClosed) -> str | None:
+    near = end_of(state, player)
     far = [fallen for fallen in stroke.fallen if fallen.place != near and not is_nothing(fallen)]
     far = [fallen for fallen in far if open_doubt(fallen) != "unclear"]
     return min(far, key=lambda fallen: fallen.started_ns).passage_id if far else None

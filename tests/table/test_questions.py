@@ -537,6 +537,30 @@ def test_what_a_key_was_taken_to_name_and_turns_out_to_be_unclear_is_asked_about
     assert table.strokes == [["queen"]], "if it fell, it was what the key said"
 
 
+def test_a_key_for_the_cue_ball_names_what_fell_into_the_far_pit_before_an_own_ball():
+    table = lined_up("ask")
+    table.passes(at=2, place="south", doubt="unclear")
+    table.passes(at=2.5, place="south", doubt="unclear")
+    table.passes(at=3, place="north")
+    keyed(table, "cue", 4)
+    assert named(table) == [None, "cue", "ball"]
+    assert keyed(table, "cue", 5) is not None, "there is one"
+    assert named(table) == [None, "cue", "ball"]
+    table.press(1, at=6)
+    for question in table.questions:
+        table.do("answer", question=question["id"], value=True)
+    assert [table.rules["ends"][end]["in_play"] for end in ("north", "south")] == [4, 4]
+    # The other player's throw, while the first one still waits: now north is far.
+    table = lined_up("ask")
+    table.passes(at=2, place="south")
+    table.press(1, at=3)
+    assert table.pending == [1]
+    table.passes(at=12, place="north")
+    table.passes(at=13, place="south")
+    keyed(table, "cue", 14)
+    assert named(table) == ["cue", "ball"]
+
+
 @pytest.mark.parametrize("name", ["own", "other"])
 def test_a_key_that_says_whose_it_was_leaves_both_colours(name):
     table = Session(unknown="ask")
