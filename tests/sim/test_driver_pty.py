@@ -80,6 +80,7 @@ async def play(match, path):
 
 
 @pytest.mark.real
+@pytest.mark.alone  # how exactly the host knows the board's clock depends on how soon it is heard
 @pytest.mark.parametrize("game", ["new_carrom", "carpetball"])
 def test_the_host_hears_the_script_and_knows_it_before_each_call(game, tmp_path):
     match = simulate(game, ("Asha", "Ben"), seed=3)
