@@ -167,9 +167,7 @@ def _count_stroke(found: Figures, evening: Evening, stroke: TrueStroke, made: _M
         found.taps_passes += taps
         found.passes_with_more_taps += taps > 1
     found.points += truly.total()
-    lost, invented = max(0, truly.total() - counted.total()), max(0, counted.total() - truly.total())
-    if carpetball:  # a ball at the wrong end is a point for the wrong side
-        lost, invented = (truly - counted).total(), (counted - truly).total()
+    lost, invented = lost_and_invented(truly, counted, carpetball=carpetball)
     found.points_lost += lost
     found.invented += invented
     found.invented_misread += min(invented, stroke.misread)
@@ -180,6 +178,15 @@ def _count_stroke(found: Figures, evening: Evening, stroke: TrueStroke, made: _M
     found.floor_like_a_bounce += stroke.like_a_bounce
     found.floor_misread += stroke.misread
     return cause
+
+
+def lost_and_invented(
+    truly: Counter[tuple[str, str]], counted: Counter[tuple[str, str]], *, carpetball: bool
+) -> tuple[int, int]:
+    """How many objects are missing, and how many too many: a ball at the wrong end is a point for the wrong side."""
+    if carpetball:
+        return (truly - counted).total(), (counted - truly).total()
+    return max(0, truly.total() - counted.total()), max(0, counted.total() - truly.total())
 
 
 def _missed_what_was_told(

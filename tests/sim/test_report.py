@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from appliance import cli
-from sim.account import Figures, Neighbours
+from appliance import cli, rules
+from sim import evening
+from sim.account import Figures, Neighbours, lost_and_invented
 from sim.faults import FAULTS
 from sim.parameters import Parameters, parameters
 from sim.report import ReportOptions, measure, picture, report, text
 from sim.tiers import TIERS
+from sim.truth import Drop
 
 NAMES = {
     "tier",
@@ -43,6 +45,32 @@ def measured(tier: str, game: str, matches: int, faults: tuple[str, ...] = ()) -
 def document(tier: str, game: str, matches: int) -> dict:  # type: ignore[type-arg]
     options = ReportOptions(tier, game, matches, 11, (), True, None)
     return report(TIERS[tier], options, measured(tier, game, matches))
+
+
+def test_a_ball_at_the_wrong_end_is_one_lost_and_one_invented() -> None:
+    north, south = Counter({("north", "ball"): 2}), Counter({("north", "ball"): 1, ("south", "ball"): 1})
+    assert lost_and_invented(north, south, carpetball=True) == (1, 1)
+    ne, sw = Counter({("ne", "white"): 1}), Counter({("sw", "black"): 1, ("sw", "white"): 1})
+    assert lost_and_invented(ne, sw, carpetball=False) == (0, 1)
+
+
+@pytest.mark.parametrize("tier", ["C1", "C2"])
+def test_a_ball_over_the_line_is_out_with_its_throw(tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    put: list[Drop] = []
+    by_hand = evening.put_in_pit
+
+    def putting(*given: object) -> Drop:
+        put.append(by_hand(*given))  # type: ignore[arg-type]
+        return put[-1]
+
+    monkeypatch.setattr(evening, "put_in_pit", putting)
+    throws = [s for seed in range(8) for s in evening.play(TIERS[tier], "carpetball", seed, ("over_line",)).strokes]
+    dropped = [drop for throw in throws for drop in throw.drops]
+    assert put
+    assert all(any(drop is each for each in dropped) for drop in put)
+    for throw in throws:
+        fell = Counter(drop.place for drop in throw.drops if drop.object == "ball")
+        assert throw.observation == rules.Throw(fell["north"], fell["south"])
 
 
 EVERY = [(tier.name, game) for tier in TIERS.values() for game in tier.games if game != "club_carrom"]
